@@ -1,0 +1,1 @@
+//! Executes AMDGPU code objects without a GPU: results, checks and counters

@@ -1,0 +1,1 @@
+//! Machine records of AMD GPUs: registers, LDS, lane groups, issue cycles

@@ -1,0 +1,1 @@
+//! The vocabulary of Tilefold: GEMM spec, plan, copy and mma atoms, and the tile MLIR dialect

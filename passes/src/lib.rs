@@ -1,0 +1,1 @@
+//! Rewrites over the tile dialect and the lowering to ROCDL

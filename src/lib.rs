@@ -1,0 +1,1 @@
+//! Compiles GEMM kernels for AMD GPUs from tile and layout specs, and proves them on a simulator.
