@@ -61,8 +61,8 @@ fn whole_workgroups_are_bounded_by_each_resource() {
     assert_eq!(resident(4, 133, 32256), 2, "LDS");
     assert_eq!(
         resident(4, 252, 16384),
-        3,
-        "registers: 6 waves a SIMD, 12 a compute unit"
+        2,
+        "registers: 5 waves a SIMD, 10 a compute unit"
     );
     assert_eq!(
         resident(16, 120, 32768),
