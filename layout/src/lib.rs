@@ -1,1 +1,31 @@
-//! CuTe-style layout algebra: nested shapes and strides, swizzles, composition, complement, divides and products
+//! CuTe-style layout algebra: nested shapes and strides, swizzles, composition, complement,
+//! divides and products.
+
+mod coalesce;
+mod compose;
+mod composed;
+mod coord;
+mod divide;
+mod error;
+mod inverse;
+mod layout;
+mod nest;
+mod product;
+mod stride;
+mod swizzle;
+mod text;
+mod tiler;
+mod tv;
+
+pub use composed::{ComposedLayout, Outer};
+pub use coord::{crd2idx, idx2crd};
+pub use error::{LayoutError, ModePath, Result, Rule};
+pub use inverse::{max_common_layout, max_common_vector};
+pub use layout::{Layout, make_layout};
+pub use nest::{IntTuple, MAX_DEPTH, Nest};
+pub use product::zip;
+pub use stride::{Basis, Path, Stride};
+pub use swizzle::Swizzle;
+pub use text::ParseError;
+pub use tiler::Tiler;
+pub use tv::make_layout_tv;

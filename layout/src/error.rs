@@ -1,0 +1,265 @@
+//! The one error of the algebra: which operation, which mode, which rule, which operands.
+
+use std::fmt;
+
+/// A mode, as the path of indices that leads to it from the top: `0.1` is the second mode of the
+/// first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct ModePath(pub Vec<usize>);
+
+impl fmt::Display for ModePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, index) in self.0.iter().enumerate() {
+            write!(f, "{}{index}", if i > 0 { "." } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// An operation of the algebra that its operands do not admit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct LayoutError {
+    /// Name of the operation, as in the text notation.
+    pub operation: &'static str,
+    /// The mode of the operand at fault (of the right one where there are two), where the rule is
+    /// about a mode.
+    pub mode: Option<ModePath>,
+    /// The rule that does not hold.
+    #[source]
+    pub rule: Rule,
+    /// The left (or only) operand, as text.
+    pub left: String,
+    /// The right operand, as text; empty where there is none.
+    pub right: String,
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({}", self.operation, self.left)?;
+        if !self.right.is_empty() {
+            write!(f, ", {}", self.right)?;
+        }
+        f.write_str("): ")?;
+        if let Some(mode) = &self.mode {
+            if mode.0.is_empty() {
+                f.write_str("whole layout: ")?;
+            } else {
+                write!(f, "mode {mode}: ")?;
+            }
+        }
+        write!(f, "{}", self.rule)
+    }
+}
+
+/// What the operands of an operation must satisfy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Rule {
+    /// Shape and stride must have the same tree.
+    #[error("shape and stride must be congruent: {shape} and {stride} are not")]
+    Congruence {
+        /// The shape's part that disagrees.
+        shape: String,
+        /// The stride's part that disagrees.
+        stride: String,
+    },
+    /// Extents must be positive.
+    #[error("extents must be at least 1, this one is {extent}")]
+    PositiveExtent {
+        /// The extent found.
+        extent: i64,
+    },
+    /// Tuples must hold something.
+    #[error("a tuple must have at least one element")]
+    EmptyTuple,
+    /// Tuples nest to a limit.
+    #[error("tuples may nest {limit} deep, these nest {depth} deep")]
+    Depth {
+        /// Depth found.
+        depth: usize,
+        /// [`MAX_DEPTH`](crate::MAX_DEPTH).
+        limit: usize,
+    },
+    /// Every size and offset must fit in 64 bits.
+    #[error("{what} does not fit in 64 bits")]
+    Overflow {
+        /// The quantity that overflows.
+        what: &'static str,
+    },
+    /// Composition: a stride and the extent it walks over must divide one another.
+    #[error(
+        "stride divisibility: stride {stride} walks over extent {extent} of the left layout, and \
+         neither divides the other"
+    )]
+    StrideDivisibility {
+        /// Remaining stride of the right mode.
+        stride: i64,
+        /// Extent of the coalesced left layout's mode.
+        extent: i64,
+    },
+    /// Composition: the extent taken from a mode must divide what remains.
+    #[error("shape divisibility: {taken} elements fit, which does not divide the remaining {rest}")]
+    ShapeDivisibility {
+        /// Elements that fit in the left layout's mode.
+        taken: i64,
+        /// Extent of the right mode that remains.
+        rest: i64,
+    },
+    /// Composition: modes of the right layout must not carry into one another.
+    #[error(
+        "the modes of the right layout together reach {reach} within extent {extent} of the left \
+         layout's mode {left_mode}, so they carry into the next mode and no layout is the composition"
+    )]
+    Carry {
+        /// Mode of the coalesced left layout.
+        left_mode: usize,
+        /// Largest coordinate reached.
+        reach: i64,
+        /// That mode's extent.
+        extent: i64,
+    },
+    /// Complement: the layout must be injective.
+    #[error(
+        "the layout must be injective: stride {stride} lies within the {covered} offsets before it"
+    )]
+    Injective {
+        /// The stride at fault.
+        stride: i64,
+        /// Offsets that the smaller strides cover.
+        covered: i64,
+    },
+    /// Strides must not be negative here.
+    #[error("stride {stride} is negative, which has no such result")]
+    NonNegativeStride {
+        /// The stride found.
+        stride: i64,
+    },
+    /// Left inverse: sorted strides must divide one another.
+    #[error("left inverse divisibility: stride {stride} is not a multiple of {covered}")]
+    LeftInverseDivisibility {
+        /// The stride at fault.
+        stride: i64,
+        /// The stride before it in sorted order.
+        covered: i64,
+    },
+    /// No layout inverts this function.
+    #[error("no layout is its inverse: {why}")]
+    Invertible {
+        /// What stands in the way.
+        why: &'static str,
+    },
+    /// A tiler or profile must not have more modes than the layout.
+    #[error("{found} modes given for a layout of rank {rank}")]
+    TooManyModes {
+        /// Modes given.
+        found: usize,
+        /// The layout's rank.
+        rank: usize,
+    },
+    /// Ranks must agree.
+    #[error("ranks must agree: expected {expected}, found {found}")]
+    Rank {
+        /// Rank needed.
+        expected: usize,
+        /// Rank found.
+        found: usize,
+    },
+    /// There must be such a mode.
+    #[error("there is no mode {index} in a layout of rank {rank}")]
+    NoSuchMode {
+        /// Index asked for.
+        index: usize,
+        /// The layout's rank.
+        rank: usize,
+    },
+    /// The layout's mode must be a pair (tile, rest) to be unzipped.
+    #[error(
+        "`_` leaves this mode whole, so there is nothing to zip; use a tile of 1 or the whole extent"
+    )]
+    NothingToZip,
+    /// A size must divide another.
+    #[error("{divisor} does not divide {value}")]
+    Divisibility {
+        /// What should be a multiple.
+        value: i64,
+        /// What should divide it.
+        divisor: i64,
+    },
+    /// A swizzle's fields must be in range.
+    #[error("a swizzle needs bits, base >= 0, |shift| >= bits and at most 62 bits in all")]
+    SwizzleFields,
+    /// The swizzle does not survive this operation as a swizzle.
+    #[error("the swizzle does not stay a swizzle: {why}")]
+    Swizzle {
+        /// What stands in the way.
+        why: &'static str,
+    },
+    /// Factors and counts must be positive.
+    #[error("the factor must be at least 1, it is {factor}")]
+    PositiveFactor {
+        /// The factor found.
+        factor: i64,
+    },
+    /// Downcast needs adjacent elements.
+    #[error("no mode has stride 1 or -1, so elements are not adjacent")]
+    AdjacentElements,
+    /// A coordinate must lie within the shape.
+    #[error("coordinate {coordinate} lies outside extent {extent}")]
+    OutOfRange {
+        /// Coordinate given.
+        coordinate: i64,
+        /// Extent it indexes.
+        extent: i64,
+    },
+    /// Order of modes for compact strides must match the shape.
+    #[error("the order must have the shape's profile")]
+    OrderProfile,
+    /// Two maps that should agree do not.
+    #[error("{why}")]
+    Mismatch {
+        /// What disagrees.
+        why: &'static str,
+    },
+}
+
+/// `Result` with [`LayoutError`].
+pub type Result<T, E = LayoutError> = std::result::Result<T, E>;
+
+impl LayoutError {
+    pub(crate) fn unary(operation: &'static str, left: &impl fmt::Display, rule: Rule) -> Self {
+        LayoutError {
+            operation,
+            mode: None,
+            rule,
+            left: left.to_string(),
+            right: String::new(),
+        }
+    }
+
+    pub(crate) fn binary(
+        operation: &'static str,
+        left: &impl fmt::Display,
+        right: &impl fmt::Display,
+        rule: Rule,
+    ) -> Self {
+        let (left, right) = (left.to_string(), right.to_string());
+        LayoutError {
+            operation,
+            mode: None,
+            rule,
+            left,
+            right,
+        }
+    }
+
+    pub(crate) fn at(mut self, mode: impl Into<Vec<usize>>) -> Self {
+        self.mode = Some(ModePath(mode.into()));
+        self
+    }
+
+    /// The same failure seen from inside mode `index` of the operands.
+    pub(crate) fn within(mut self, index: usize) -> Self {
+        self.mode.get_or_insert_default().0.insert(0, index);
+        self
+    }
+}

@@ -1,0 +1,227 @@
+//! Complement, inverses, and what two layouts have in common.
+
+use crate::coalesce::coalesced;
+use crate::error::{LayoutError, Result, Rule};
+use crate::layout::Layout;
+use crate::nest::IntTuple;
+
+impl Layout {
+    /// The layout that reaches what this one leaves out: its offsets and this one's do not overlap,
+    /// and together they fill `0..cotarget`, rounded up to a whole number of repetitions. Strides
+    /// ascend.
+    ///
+    /// # Errors
+    /// [`Rule::Injective`] where offsets coincide (stride-0 modes aside, which are filtered),
+    /// [`Rule::NonNegativeStride`], [`Rule::PositiveExtent`] for a cotarget below 1.
+    pub fn complement(&self, cotarget: i64) -> Result<Layout> {
+        if cotarget < 1 {
+            let rule = Rule::PositiveExtent { extent: cotarget };
+            return Err(LayoutError::binary("complement", self, &cotarget, rule));
+        }
+        self.complement_in(&[cotarget])
+    }
+
+    /// [`Layout::complement`] within the layout's own cosize, stride-0 modes filtered.
+    ///
+    /// # Errors
+    /// As [`Layout::complement`].
+    pub fn complement_self(&self) -> Result<Layout> {
+        self.complement(self.filter().cosize())
+    }
+
+    /// The complement within a shape: CuTe rounds up mode by mode, so for shapes that the layout
+    /// does not divide this covers more than rounding up their product would.
+    ///
+    /// # Errors
+    /// As [`Layout::complement`].
+    pub fn complement_shape(&self, shape: &IntTuple) -> Result<Layout> {
+        if let Some(&extent) = shape.leaves().iter().find(|&&n| n < 1) {
+            let rule = Rule::PositiveExtent { extent };
+            return Err(LayoutError::binary("complement", self, shape, rule));
+        }
+        self.complement_in(&shape.leaves())
+    }
+
+    pub(crate) fn complement_in(&self, cotarget: &[i64]) -> Result<Layout> {
+        let fail = |rule| LayoutError::binary("complement", self, &IntTuple::from(cotarget), rule);
+        let overflow = || {
+            fail(Rule::Overflow {
+                what: "the complement",
+            })
+        };
+        let mut modes = self.flat_modes();
+        modes.retain(|m| m.1 != 0);
+        let mut modes = coalesced(&modes);
+        modes.sort_by_key(|m| m.1);
+        let mut result = Vec::with_capacity(modes.len() + 1);
+        let mut covered = 1i64;
+        for &(extent, stride) in &modes {
+            if stride < 0 {
+                return Err(fail(Rule::NonNegativeStride { stride }));
+            }
+            if stride < covered {
+                return Err(fail(Rule::Injective { stride, covered }));
+            }
+            result.push((stride / covered, covered));
+            covered = stride.checked_mul(extent).ok_or_else(overflow)?;
+        }
+        let (mut rest, mut divisor) = (1i64, covered);
+        for &n in cotarget {
+            rest = rest
+                .checked_mul(ceil_div(n, divisor))
+                .ok_or_else(overflow)?;
+            divisor = ceil_div(divisor, n);
+        }
+        result.push((rest, covered));
+        Layout::from_leaves(&coalesced(&result))
+            .validated("complement")
+            .map_err(|e| fail(e.rule))
+    }
+
+    /// The largest layout `R` with `self(R(i)) == i` for all `i < size(R)`.
+    pub fn right_inverse(&self) -> Layout {
+        let modes = with_prefix_products(&coalesced(&self.flat_modes()));
+        let mut sorted = modes;
+        sorted.sort_by_key(|&(_, stride, _)| stride);
+        let mut result = Vec::with_capacity(sorted.len());
+        let mut covered = 1i64;
+        for (extent, stride, index) in sorted {
+            if stride == covered {
+                result.push((extent, index));
+                covered *= extent;
+            }
+        }
+        Layout::from_leaves(&coalesced(&result))
+    }
+
+    /// A layout `L` with `self(L(self(i))) == self(i)` for all `i < size(self)`; where `self` is
+    /// injective, `L(self(i)) == i`.
+    ///
+    /// # Errors
+    /// [`Rule::LeftInverseDivisibility`], [`Rule::NonNegativeStride`], or [`Rule::Invertible`]
+    /// where overlapping modes leave no layout that inverts this one.
+    pub fn left_inverse(&self) -> Result<Layout> {
+        let fail = |rule| LayoutError::unary("left_inverse", self, rule);
+        let mut sorted = with_prefix_products(&coalesced(&self.flat_modes()));
+        let final_index = sorted.last().map_or(0, |m| m.2);
+        sorted.sort_by_key(|&(_, stride, _)| stride);
+        let Some(&(last_extent, ..)) = sorted.last() else {
+            return Ok(Layout::unit());
+        };
+
+        // (radix, stride) of the inverse: the radix of each entry is known at the next stride.
+        let mut result: Vec<(i64, i64)> = Vec::with_capacity(sorted.len() + 1);
+        let (mut covered, mut index_stride) = (1i64, 0i64);
+        for &(_, stride, index) in &sorted {
+            if stride == 0 {
+                continue;
+            }
+            if stride < 0 {
+                return Err(fail(Rule::NonNegativeStride { stride }));
+            }
+            if stride % covered != 0 {
+                return Err(fail(Rule::LeftInverseDivisibility { stride, covered }));
+            }
+            result.push((stride / covered, index_stride));
+            (covered, index_stride) = (stride, index);
+        }
+        result.push((last_extent, index_stride));
+        let inverse = Layout::from_leaves(&coalesced(&result));
+
+        // Offsets read in the inverse's radices must give coordinates that exist.
+        let nonzero: Vec<_> = sorted.iter().filter(|m| m.1 != 0).collect();
+        let mut carry = 0i64;
+        for (i, &&(extent, stride, index)) in nonzero.iter().enumerate() {
+            let radix = nonzero.get(i + 1).map_or(i64::MAX, |next| next.1 / stride);
+            let reach = (extent - 1).saturating_add(carry);
+            let digit = reach.min(radix - 1);
+            if digit >= extent && index != final_index {
+                let why = "modes overlap so that an offset reads as a coordinate past its extent";
+                return Err(fail(Rule::Invertible { why }));
+            }
+            carry = reach / radix;
+        }
+        inverse.validated("left_inverse").map_err(|e| fail(e.rule))
+    }
+
+    /// The coordinates that the layout sends to 0, as a layout: its stride-0 modes.
+    pub fn nullspace(&self) -> Layout {
+        let mut covered = 1i64;
+        let mut modes = Vec::new();
+        for (extent, stride) in self.flat_modes() {
+            if stride == 0 {
+                modes.push((extent, if extent == 1 { 0 } else { covered }));
+            }
+            covered *= extent;
+        }
+        Layout::from_leaves(&modes)
+    }
+}
+
+/// The largest layout `R` whose elements lie contiguously in both: `a(R(i)) == b(R(i)) == i`.
+///
+/// # Errors
+/// Where `a` does not compose with the inverse of `b`, as [`Layout::compose`].
+pub fn max_common_layout(a: &Layout, b: &Layout) -> Result<Layout> {
+    let inverse = b.right_inverse();
+    let common = a.compose(&inverse)?.coalesce();
+    match common.flat_modes().first() {
+        Some(&(n, 1)) => inverse.compose(&Layout::identity(n)?),
+        _ => Ok(Layout::unit()),
+    }
+}
+
+/// The largest number of elements that lie contiguously, in the same order, in both layouts.
+///
+/// Where `a` and the inverse of `b` have no composition as a layout, the count is found without
+/// it; CuTe refuses those.
+pub fn max_common_vector(a: &Layout, b: &Layout) -> i64 {
+    let inverse = b.right_inverse();
+    if let Ok(common) = a.compose(&inverse) {
+        return match common.coalesce().flat_modes().first() {
+            Some(&(n, 1)) => n,
+            _ => 1,
+        };
+    }
+    // The first contiguous run is a prefix of a's and of b's coalesced identity in index space, so
+    // walking it stops by min(size) and in practice by the first disagreement.
+    let modes = coalesced(&a.flat_modes());
+    let bound = inverse.size().min(modes.iter().map(|m| m.0).product());
+    run_length(a, &inverse, bound)
+}
+
+/// Length of the longest run of `a(inverse(i)) == i` from 0, by whole modes of the inverse.
+fn run_length(a: &Layout, inverse: &Layout, bound: i64) -> i64 {
+    let mut covered = 1i64;
+    for (extent, stride) in inverse.flat_modes() {
+        let steps = extent.min(bound / covered.max(1));
+        let mut good = 1;
+        while good < steps && a.at(stride.saturating_mul(good)) == covered * good {
+            good += 1;
+        }
+        covered *= good;
+        if good < extent {
+            break;
+        }
+    }
+    // Modes may agree singly and not together; shrink to a count that holds throughout.
+    (1..=covered)
+        .rev()
+        .find(|n| (0..*n).all(|i| a.at(inverse.at(i)) == i))
+        .unwrap_or(1)
+}
+
+fn ceil_div(a: i64, b: i64) -> i64 {
+    a / b + i64::from(a % b != 0)
+}
+
+/// Each mode with the number of coordinates before it: (extent, stride, index stride).
+fn with_prefix_products(modes: &[(i64, i64)]) -> Vec<(i64, i64, i64)> {
+    let mut covered = 1i64;
+    let step = |&(extent, stride): &(i64, i64)| {
+        let index = covered;
+        covered *= extent;
+        (extent, stride, index)
+    };
+    modes.iter().map(step).collect()
+}

@@ -1,0 +1,393 @@
+//! The layout itself: construction and what can be read off it.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::error::{LayoutError, Result, Rule};
+use crate::nest::{IntTuple, MAX_DEPTH, Nest};
+use crate::stride::Stride;
+
+/// A function from coordinates within a nested shape to offsets: the inner product of the
+/// coordinate with a stride of the same nesting.
+///
+/// `S` is what the strides are: `i64` for offsets, [`Basis`](crate::Basis) for coordinates.
+/// Every layout that exists has congruent shape and stride, extents of at least 1, and a size and
+/// cosize that fit in 64 bits.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Layout<S = i64> {
+    pub(crate) shape: IntTuple,
+    pub(crate) stride: Nest<S>,
+}
+
+impl<S: Stride> Layout<S> {
+    /// The layout of this shape and stride.
+    ///
+    /// # Errors
+    /// [`Rule::Congruence`], [`Rule::PositiveExtent`], [`Rule::EmptyTuple`], [`Rule::Depth`], or
+    /// [`Rule::Overflow`] where the size or cosize leaves 64 bits.
+    pub fn new(shape: impl Into<IntTuple>, stride: impl Into<Nest<S>>) -> Result<Self> {
+        let layout = Layout {
+            shape: shape.into(),
+            stride: stride.into(),
+        };
+        layout.validated("make_layout")
+    }
+
+    /// Checks the invariants of the type; a fault is reported as one of `operation`.
+    pub(crate) fn validated(self, operation: &'static str) -> Result<Self> {
+        let mut reach = Some((1i64, 0i64));
+        match check(&self.shape, &self.stride, 0, &mut reach) {
+            Ok(()) if reach.is_some() => Ok(self),
+            Ok(()) => Err(self.fault(
+                operation,
+                Rule::Overflow {
+                    what: "the size or cosize",
+                },
+            )),
+            Err((mut path, rule)) => {
+                path.reverse();
+                let mut error = self.fault(operation, rule);
+                if !path.is_empty() {
+                    error = error.at(path);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn fault(&self, operation: &'static str, rule: Rule) -> LayoutError {
+        // A tree too deep to accept is too deep to print.
+        if matches!(rule, Rule::Depth { .. }) {
+            return LayoutError::unary(operation, &"(...)", rule);
+        }
+        LayoutError::binary(operation, &self.shape, &self.stride, rule)
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &IntTuple {
+        &self.shape
+    }
+
+    /// The stride, congruent with the shape.
+    pub fn stride(&self) -> &Nest<S> {
+        &self.stride
+    }
+
+    /// Number of coordinates: the product of the extents.
+    pub fn size(&self) -> i64 {
+        fn product(shape: &IntTuple) -> i64 {
+            match shape {
+                Nest::Int(n) => *n,
+                Nest::Tuple(items) => items.iter().map(product).product(),
+            }
+        }
+        product(&self.shape)
+    }
+
+    /// Number of modes at the top.
+    pub fn rank(&self) -> usize {
+        self.shape.rank()
+    }
+
+    /// Levels of nesting: 0 for `4:1`, 1 for `(4,8):(1,4)`.
+    pub fn depth(&self) -> usize {
+        self.shape.depth()
+    }
+
+    /// Mode `i` as a layout.
+    ///
+    /// # Errors
+    /// [`Rule::NoSuchMode`].
+    pub fn mode(&self, i: usize) -> Result<Layout<S>> {
+        match (self.shape.get(i), self.stride.get(i)) {
+            (Some(shape), Some(stride)) => Ok(Layout {
+                shape: shape.clone(),
+                stride: stride.clone(),
+            }),
+            _ => {
+                let rule = Rule::NoSuchMode {
+                    index: i,
+                    rank: self.rank(),
+                };
+                Err(LayoutError::unary("mode", self, rule))
+            }
+        }
+    }
+
+    /// The modes at the top as layouts; a layout of depth 0 is its own only mode.
+    pub fn modes(&self) -> Vec<Layout<S>> {
+        let pairs = self.shape.modes().iter().zip(self.stride.modes());
+        pairs
+            .map(|(n, d)| Layout {
+                shape: n.clone(),
+                stride: d.clone(),
+            })
+            .collect()
+    }
+
+    /// Extent and stride of every leaf, left to right (fastest coordinate first).
+    pub fn flat_modes(&self) -> Vec<(i64, S)> {
+        let mut out = Vec::with_capacity(self.rank().max(4));
+        collect(&self.shape, &self.stride, &mut out);
+        out
+    }
+
+    /// The layouts side by side, as the modes of one.
+    ///
+    /// # Errors
+    /// [`Rule::EmptyTuple`] for none, [`Rule::Overflow`] where the result leaves 64 bits,
+    /// [`Rule::Depth`] where it nests too deep.
+    pub fn concat(modes: &[Layout<S>]) -> Result<Layout<S>> {
+        let shape = Nest::Tuple(modes.iter().map(|l| l.shape.clone()).collect());
+        let stride = Nest::Tuple(modes.iter().map(|l| l.stride.clone()).collect());
+        Layout { shape, stride }.validated("make_layout")
+    }
+
+    /// Flat modes as a layout: `1:0` for none, a leaf for one, else a tuple.
+    pub(crate) fn from_leaves(leaves: &[(i64, S)]) -> Layout<S> {
+        match leaves {
+            [] => Layout::unit(),
+            [(n, d)] => Layout {
+                shape: Nest::Int(*n),
+                stride: Nest::Int(*d),
+            },
+            _ => Layout {
+                shape: Nest::Tuple(leaves.iter().map(|m| Nest::Int(m.0)).collect()),
+                stride: Nest::Tuple(leaves.iter().map(|m| Nest::Int(m.1)).collect()),
+            },
+        }
+    }
+
+    /// `1:0`, the layout of one coordinate.
+    pub fn unit() -> Layout<S> {
+        Layout {
+            shape: Nest::Int(1),
+            stride: Nest::Int(S::ZERO),
+        }
+    }
+
+    /// All leaves in one tuple.
+    pub fn flatten(&self) -> Layout<S> {
+        Layout {
+            shape: self.shape.flatten(),
+            stride: self.stride.flatten(),
+        }
+    }
+
+    /// Modes `range` as one mode.
+    ///
+    /// # Errors
+    /// [`Rule::NoSuchMode`] where the range is empty or leaves the layout.
+    pub fn group(&self, range: Range<usize>) -> Result<Layout<S>> {
+        if range.is_empty() || range.end > self.rank() {
+            let index = range.end.saturating_sub(1);
+            let rule = Rule::NoSuchMode {
+                index,
+                rank: self.rank(),
+            };
+            return Err(LayoutError::unary("group", self, rule));
+        }
+        let (shape, stride) = (group(&self.shape, &range), group(&self.stride, &range));
+        Layout { shape, stride }.validated("group")
+    }
+
+    /// The modes at these indices, in this order.
+    ///
+    /// # Errors
+    /// [`Rule::NoSuchMode`] and what [`Layout::concat`] refuses.
+    pub fn select(&self, indices: &[usize]) -> Result<Layout<S>> {
+        let modes: Result<Vec<_>> = indices.iter().map(|&i| self.mode(i)).collect();
+        Layout::concat(&modes?)
+    }
+
+    /// At least `rank` modes, with `1:0` appended for those missing.
+    pub fn padded(&self, rank: usize) -> Layout<S> {
+        if self.rank() >= rank {
+            return self.clone();
+        }
+        let mut shape = self.shape.modes().to_vec();
+        let mut stride = self.stride.modes().to_vec();
+        shape.resize(rank, Nest::Int(1));
+        stride.resize(rank, Nest::Int(S::ZERO));
+        Layout {
+            shape: Nest::Tuple(shape),
+            stride: Nest::Tuple(stride),
+        }
+    }
+}
+
+impl Layout {
+    /// A compact layout whose last coordinate moves fastest: strides of `(m,n)` are `(n,1)`.
+    ///
+    /// # Errors
+    /// [`Rule::PositiveExtent`], [`Rule::EmptyTuple`] or [`Rule::Overflow`].
+    pub fn row_major(extents: &[i64]) -> Result<Layout> {
+        let mut modes: Vec<_> = extents.iter().map(|&n| (n, 1)).collect();
+        let mut covered = 1i64;
+        for mode in modes.iter_mut().rev() {
+            mode.1 = covered;
+            covered = covered.saturating_mul(mode.0);
+        }
+        Layout::flat(&modes)
+    }
+
+    /// A compact layout whose first coordinate moves fastest: strides of `(m,n)` are `(1,m)`.
+    ///
+    /// # Errors
+    /// [`Rule::PositiveExtent`], [`Rule::EmptyTuple`] or [`Rule::Overflow`].
+    pub fn col_major(extents: &[i64]) -> Result<Layout> {
+        let mut modes: Vec<_> = extents.iter().map(|&n| (n, 1)).collect();
+        let mut covered = 1i64;
+        for mode in &mut modes {
+            mode.1 = covered;
+            covered = covered.saturating_mul(mode.0);
+        }
+        Layout::flat(&modes)
+    }
+
+    /// The layout of these (extent, stride) modes, without nesting; one mode alone gives a leaf,
+    /// `8:1`.
+    ///
+    /// # Errors
+    /// [`Rule::PositiveExtent`], [`Rule::EmptyTuple`] or [`Rule::Overflow`].
+    pub fn flat(modes: &[(i64, i64)]) -> Result<Layout> {
+        if modes.is_empty() {
+            return Err(LayoutError::binary(
+                "make_layout",
+                &"()",
+                &"()",
+                Rule::EmptyTuple,
+            ));
+        }
+        Layout::from_leaves(modes).validated("make_layout")
+    }
+
+    /// `n:1`, the identity on `n` coordinates.
+    ///
+    /// # Errors
+    /// [`Rule::PositiveExtent`].
+    pub fn identity(n: i64) -> Result<Layout> {
+        Layout::flat(&[(n, 1)])
+    }
+
+    /// Number of offsets from the smallest to the largest that the layout gives, both included.
+    ///
+    /// For non-negative strides this is the largest offset plus one.
+    pub fn cosize(&self) -> i64 {
+        fn reach(shape: &IntTuple, stride: &IntTuple) -> i64 {
+            match (shape, stride) {
+                (Nest::Int(n), Nest::Int(d)) => (n - 1) * d.abs(),
+                (Nest::Tuple(n), Nest::Tuple(d)) => n.iter().zip(d).map(|(n, d)| reach(n, d)).sum(),
+                _ => 0,
+            }
+        }
+        1 + reach(&self.shape, &self.stride)
+    }
+
+    /// The same function of the 1-D coordinate with another shape.
+    ///
+    /// The layout is composed with the compact column-major layout of `shape`, so a mode may be
+    /// split or merged and the whole may be cut short.
+    ///
+    /// # Errors
+    /// As for [`Layout::compose`].
+    pub fn with_shape(&self, shape: impl Into<IntTuple>) -> Result<Layout> {
+        self.compose(&Layout::compact_left(shape)?)
+    }
+}
+
+/// The layouts side by side, as the modes of one; `make_layout(&[a])` has rank 1.
+///
+/// # Errors
+/// As for [`Layout::concat`].
+pub fn make_layout<S: Stride>(modes: &[Layout<S>]) -> Result<Layout<S>> {
+    Layout::concat(modes)
+}
+
+/// Walks shape and stride together. `reach` holds (size, sum of (extent-1)*|stride|), `None` once
+/// either overflows. Faults come with their path innermost first.
+fn check<S: Stride>(
+    shape: &IntTuple,
+    stride: &Nest<S>,
+    depth: usize,
+    reach: &mut Option<(i64, i64)>,
+) -> Result<(), (Vec<usize>, Rule)> {
+    if depth > MAX_DEPTH {
+        return Err((
+            vec![],
+            Rule::Depth {
+                depth,
+                limit: MAX_DEPTH,
+            },
+        ));
+    }
+    match (shape, stride) {
+        (Nest::Int(extent), Nest::Int(stride)) => {
+            if *extent < 1 {
+                return Err((vec![], Rule::PositiveExtent { extent: *extent }));
+            }
+            *reach = reach.and_then(|(size, sum)| {
+                let far = (extent - 1).checked_mul(stride.value().checked_abs()?)?;
+                let sum = sum.checked_add(far)?;
+                sum.checked_add(1)?;
+                Some((size.checked_mul(*extent)?, sum))
+            });
+            Ok(())
+        }
+        (Nest::Tuple(shape), Nest::Tuple(stride)) if shape.len() == stride.len() => {
+            if shape.is_empty() {
+                return Err((vec![], Rule::EmptyTuple));
+            }
+            for (i, (n, d)) in shape.iter().zip(stride).enumerate() {
+                check(n, d, depth + 1, reach).map_err(|(mut path, rule)| {
+                    path.push(i);
+                    (path, rule)
+                })?;
+            }
+            Ok(())
+        }
+        _ => {
+            let (shape, stride) = (brief(shape), brief(stride));
+            Err((vec![], Rule::Congruence { shape, stride }))
+        }
+    }
+}
+
+/// The text of a nest, or its rank alone where it is too deep to print.
+fn brief<T: fmt::Display>(nest: &Nest<T>) -> String {
+    match nest {
+        Nest::Int(value) => value.to_string(),
+        Nest::Tuple(items) if items.iter().all(|n| matches!(n, Nest::Int(_))) => nest.to_string(),
+        Nest::Tuple(items) => format!("a tuple of rank {}", items.len()),
+    }
+}
+
+pub(crate) fn collect<S: Stride>(shape: &IntTuple, stride: &Nest<S>, out: &mut Vec<(i64, S)>) {
+    match (shape, stride) {
+        (Nest::Int(n), Nest::Int(d)) => out.push((*n, *d)),
+        (Nest::Tuple(n), Nest::Tuple(d)) => {
+            n.iter().zip(d).for_each(|(n, d)| collect(n, d, out));
+        }
+        _ => unreachable!("a layout's shape and stride are congruent"),
+    }
+}
+
+fn group<T: Clone>(nest: &Nest<T>, range: &Range<usize>) -> Nest<T> {
+    let items = nest.modes();
+    let mut out = items[..range.start].to_vec();
+    out.push(Nest::Tuple(items[range.clone()].to_vec()));
+    out.extend_from_slice(&items[range.end..]);
+    Nest::Tuple(out)
+}
+
+impl<S: fmt::Display> fmt::Display for Layout<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.shape, self.stride)
+    }
+}
+
+impl<S: fmt::Display> fmt::Debug for Layout<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
