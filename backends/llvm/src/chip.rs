@@ -23,7 +23,7 @@ enum Generation {
 use Generation::{Gfx9, Gfx11, Gfx12};
 
 // The processors of LLVM's AMDGPU usage page that have matrix instructions Tilefold knows.
-const CHIPS: [(&str, Generation); 13] = [
+const CHIPS: [(&str, Generation); 12] = [
     ("gfx942", Gfx9),
     ("gfx950", Gfx9),
     ("gfx1100", Gfx11),
@@ -36,7 +36,6 @@ const CHIPS: [(&str, Generation); 13] = [
     ("gfx1153", Gfx11),
     ("gfx1200", Gfx12),
     ("gfx1201", Gfx12),
-    ("gfx90a", Gfx9),
 ];
 
 impl Chip {
@@ -75,5 +74,20 @@ impl Chip {
     /// Whether 16-bit register halves (`v0.l`, `v0.h`) are operands of their own.
     pub(crate) fn has_true16(self) -> bool {
         self.generation != Gfx9
+    }
+
+    /// Whether a work-group processor's two CUs can share a workgroup, which `+cumode` forbids.
+    pub(crate) fn has_cu_mode(self) -> bool {
+        self.generation != Gfx9
+    }
+
+    /// Whether its encodings are those of the ninth generation, CDNA among them.
+    pub(crate) fn is_gfx9(self) -> bool {
+        self.generation == Gfx9
+    }
+
+    /// Whether barriers have separate signal and wait instructions.
+    pub(crate) fn has_split_barriers(self) -> bool {
+        self.generation == Gfx12
     }
 }
