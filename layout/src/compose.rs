@@ -24,18 +24,37 @@ impl<S: Stride> Layout<S> {
     /// of that form is the composition, [`Rule::NoSuchMode`] where a basis stride leads nowhere,
     /// [`Rule::Overflow`].
     pub fn compose<T: Stride>(&self, other: &Layout<T>) -> Result<Layout<S>> {
-        let fail = |(mut path, rule): (Vec<usize>, Rule)| {
-            path.reverse();
-            LayoutError::binary("composition", self, other, rule).at(path)
+        self.compose_rounding(other, usize::MAX)
+            .map_err(|(path, rule)| LayoutError::binary("composition", self, other, rule).at(path))
+    }
+
+    /// Composition in which the leaves of `other` from `ragged_from` on count tiles: where such a
+    /// stride does not divide an extent it walks over, the last tile of that extent reaches past
+    /// it, and the result gives what it finds there. Faults come as the path within `other` and
+    /// the rule.
+    pub(crate) fn compose_rounding<T: Stride>(
+        &self,
+        other: &Layout<T>,
+        ragged_from: usize,
+    ) -> Result<Layout<S>, Fault> {
+        let mut walk = Walk {
+            left: self,
+            fields: Vec::with_capacity(1),
+            leaf: 0,
+            ragged_from,
         };
-        let mut fields: Vec<(Path, Field<S>)> = Vec::with_capacity(1);
-        let (shape, stride) = walk(self, &other.shape, &other.stride, &mut fields).map_err(fail)?;
-        for (_, field) in &fields {
-            field.check_carry().map_err(|rule| fail((vec![], rule)))?;
+        let (shape, stride) =
+            walk.nest(&other.shape, &other.stride)
+                .map_err(|(mut path, rule)| {
+                    path.reverse();
+                    (path, rule)
+                })?;
+        for (_, field) in &walk.fields {
+            field.check_carry().map_err(|rule| (vec![], rule))?;
         }
         Layout { shape, stride }
             .validated("composition")
-            .map_err(|e| LayoutError::binary("composition", self, other, e.rule))
+            .map_err(|e| (vec![], e.rule))
     }
 
     /// Composes mode by mode; modes of `self` past the tiler are dropped, as CuTe does.
@@ -69,44 +88,56 @@ impl<S: Stride> Layout<S> {
     }
 }
 
-type Fault = (Vec<usize>, Rule);
+pub(crate) type Fault = (Vec<usize>, Rule);
 type Parts<S> = (IntTuple, Nest<S>);
 
-fn walk<S: Stride, T: Stride>(
-    left: &Layout<S>,
-    shape: &IntTuple,
-    stride: &Nest<T>,
-    fields: &mut Vec<(Path, Field<S>)>,
-) -> Result<Parts<S>, Fault> {
-    match (shape, stride) {
-        (Nest::Tuple(n), Nest::Tuple(d)) => {
-            let mut shapes = Vec::with_capacity(n.len());
-            let mut strides = Vec::with_capacity(n.len());
-            for (i, (n, d)) in n.iter().zip(d).enumerate() {
-                let (n, d) = walk(left, n, d, fields).map_err(|(mut path, rule)| {
-                    path.push(i);
-                    (path, rule)
-                })?;
-                shapes.push(n);
-                strides.push(d);
-            }
-            Ok((Nest::Tuple(shapes), Nest::Tuple(strides)))
-        }
-        (Nest::Int(n), Nest::Int(d)) => {
-            let path = d.path();
-            let at = match fields.iter().position(|(p, _)| *p == path) {
-                Some(at) => at,
-                None => {
-                    fields.push((path, Field::new(left, path).map_err(|rule| (vec![], rule))?));
-                    fields.len() - 1
+/// One composition under way: the right layout's tree is walked leaf by leaf.
+struct Walk<'a, S> {
+    left: &'a Layout<S>,
+    /// The parts of the left layout that strides have led to.
+    fields: Vec<(Path, Field<S>)>,
+    /// Leaves met so far.
+    leaf: usize,
+    ragged_from: usize,
+}
+
+impl<S: Stride> Walk<'_, S> {
+    fn nest<T: Stride>(&mut self, shape: &IntTuple, stride: &Nest<T>) -> Result<Parts<S>, Fault> {
+        match (shape, stride) {
+            (Nest::Tuple(n), Nest::Tuple(d)) => {
+                let mut shapes = Vec::with_capacity(n.len());
+                let mut strides = Vec::with_capacity(n.len());
+                for (i, (n, d)) in n.iter().zip(d).enumerate() {
+                    let (n, d) = self.nest(n, d).map_err(|(mut path, rule)| {
+                        path.push(i);
+                        (path, rule)
+                    })?;
+                    shapes.push(n);
+                    strides.push(d);
                 }
-            };
-            fields[at]
-                .1
-                .compose(*n, d.value())
-                .map_err(|rule| (vec![], rule))
+                Ok((Nest::Tuple(shapes), Nest::Tuple(strides)))
+            }
+            (Nest::Int(n), Nest::Int(d)) => {
+                let ragged = self.leaf >= self.ragged_from;
+                self.leaf += 1;
+                let field = self.field(d.path()).map_err(|rule| (vec![], rule))?;
+                field
+                    .compose(*n, d.value(), ragged)
+                    .map_err(|rule| (vec![], rule))
+            }
+            _ => unreachable!("a layout's shape and stride are congruent"),
         }
-        _ => unreachable!("a layout's shape and stride are congruent"),
+    }
+
+    fn field(&mut self, path: Path) -> Result<&mut Field<S>, Rule> {
+        let at = match self.fields.iter().position(|(p, _)| *p == path) {
+            Some(at) => at,
+            None => {
+                self.fields.push((path, Field::new(self.left, path)?));
+                self.fields.len() - 1
+            }
+        };
+        Ok(&mut self.fields[at].1)
     }
 }
 
@@ -116,6 +147,8 @@ struct Field<S> {
     modes: Vec<(i64, S)>,
     /// Lowest and highest coordinate reached in each mode, if there is more than one.
     reach: Vec<(i64, i64)>,
+    /// Modes of which tiles reach past the extent.
+    ragged: Vec<usize>,
 }
 
 impl<S: Stride> Field<S> {
@@ -137,11 +170,15 @@ impl<S: Stride> Field<S> {
         crate::layout::collect(shape, stride, &mut modes);
         let modes = coalesced_unbounded(modes);
         let reach = vec![(0, 0); if modes.len() > 1 { modes.len() } else { 0 }];
-        Ok(Field { modes, reach })
+        Ok(Field {
+            modes,
+            reach,
+            ragged: vec![],
+        })
     }
 
     /// The composition with one mode, `extent:stride`.
-    fn compose(&mut self, extent: i64, stride: i64) -> Result<Parts<S>, Rule> {
+    fn compose(&mut self, extent: i64, stride: i64, ragged: bool) -> Result<Parts<S>, Rule> {
         let overflow = Rule::Overflow {
             what: "a stride of the composition",
         };
@@ -173,10 +210,13 @@ impl<S: Stride> Field<S> {
                 }
                 // A stride that does not divide the extent is exact only within it.
                 if n % size != 0 && rest > taken {
-                    return Err(Rule::StrideDivisibility {
-                        stride: step,
-                        extent: n,
-                    });
+                    if !ragged {
+                        return Err(Rule::StrideDivisibility {
+                            stride: step,
+                            extent: n,
+                        });
+                    }
+                    self.ragged.push(i);
                 }
                 out.push((taken, d.scale(step).ok_or(overflow.clone())?));
                 self.reach[i] = widened(self.reach[i], taken, step).ok_or(overflow.clone())?;
@@ -203,7 +243,7 @@ impl<S: Stride> Field<S> {
             return Ok(());
         };
         for (i, (&(low, high), &(extent, _))) in bounded.iter().zip(&self.modes).enumerate() {
-            if high >= extent || low <= -extent {
+            if (high >= extent || low <= -extent) && !self.ragged.contains(&i) {
                 let reach = if high >= extent { high } else { low };
                 return Err(Rule::Carry {
                     left_mode: i,

@@ -58,10 +58,13 @@ impl Layout {
                 let rest = tile.complement_in(&within);
                 let rest = rest.map_err(|e| LayoutError::binary(operation, self, tile, e.rule))?;
                 let divisor = Layout::concat(&[tile.clone(), rest])?;
-                self.compose(&divisor).map_err(|mut e| {
-                    e.operation = operation;
-                    e
-                })
+                let ragged_from = tile.shape.leaves().len();
+                self.compose_rounding(&divisor, ragged_from)
+                    .map_err(|(path, rule)| {
+                        // The path is within (tile, rest), of which the caller knows the tile.
+                        let path = path.get(1..).unwrap_or_default();
+                        LayoutError::binary(operation, self, tile, rule).at(path)
+                    })
             }
             Tiler::Modes(tilers) => {
                 tiler.check_rank(operation, self)?;

@@ -17,7 +17,7 @@ impl fmt::Display for ModePath {
 }
 
 /// An operation of the algebra that its operands do not admit.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutError {
     /// Name of the operation, as in the text notation.
     pub operation: &'static str,
@@ -25,13 +25,14 @@ pub struct LayoutError {
     /// about a mode.
     pub mode: Option<ModePath>,
     /// The rule that does not hold.
-    #[source]
     pub rule: Rule,
     /// The left (or only) operand, as text.
     pub left: String,
     /// The right operand, as text; empty where there is none.
     pub right: String,
 }
+
+impl std::error::Error for LayoutError {}
 
 impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -201,7 +202,7 @@ pub enum Rule {
         factor: i64,
     },
     /// Downcast needs adjacent elements.
-    #[error("no mode has stride 1 or -1, so elements are not adjacent")]
+    #[error("exactly one mode must have stride 1, and none -1, for elements to be adjacent")]
     AdjacentElements,
     /// A coordinate must lie within the shape.
     #[error("coordinate {coordinate} lies outside extent {extent}")]

@@ -69,7 +69,7 @@ pub(crate) fn parse_all<'i, T>(
         for context in e.inner().context() {
             if let StrContext::Expected(value) = context {
                 let value = value.to_string();
-                if !wanted.contains(&value) {
+                if !value.is_empty() && !wanted.contains(&value) {
                     wanted.push(value);
                 }
             }
@@ -92,13 +92,18 @@ pub(crate) fn token<'i>(
     text: &'static str,
     name: &'static str,
 ) -> impl Parser<&'i str, &'i str, ErrMode<ContextError>> {
-    preceded(multispace0, text).context(expected(name))
+    preceded(multispace0, text.context(expected(name)))
 }
 
 pub(crate) fn int(input: &mut &str) -> ModalResult<i64> {
     let digits = (opt('-'), digit1).take();
-    preceded(multispace0, digits.try_map(str::parse::<i64>))
-        .context(expected("an integer of 64 bits"))
+    preceded(multispace0, peek(digits))
+        .context(expected("an integer"))
+        .parse_next(input)?;
+    let digits = (opt('-'), digit1).take();
+    let fits = preceded(multispace0, digits.try_map(str::parse::<i64>));
+    cut_err(fits)
+        .context(expected("an integer of at most 64 bits"))
         .parse_next(input)
 }
 
@@ -146,7 +151,7 @@ pub(crate) fn nest<'i, T>(
     let mut items = Vec::new();
     loop {
         items.push(nest(input, depth + 1, leaf).map_err(ErrMode::cut)?);
-        let next = alt((token(",", "`,`"), token(")", "`)`")));
+        let next = alt((token(",", ""), token(")", ""))).context(expected("`,` or `)`"));
         if cut_err(next).parse_next(input)? == ")" {
             return Ok(Nest::Tuple(items));
         }
@@ -265,7 +270,7 @@ fn tiler_text(input: &mut &str, depth: usize) -> ModalResult<TilerText> {
         let mut modes = Vec::new();
         loop {
             modes.push(tiler_text(input, depth + 1).map_err(ErrMode::cut)?);
-            let next = alt((token(",", "`,`"), token(">", "`>`")));
+            let next = alt((token(",", ""), token(">", ""))).context(expected("`,` or `>`"));
             if cut_err(next).parse_next(input)? == ">" {
                 return Ok(TilerText::Modes(modes));
             }
@@ -283,7 +288,7 @@ fn tiler_text(input: &mut &str, depth: usize) -> ModalResult<TilerText> {
 fn checked_tiler(text: TilerText) -> Result<Tiler, LayoutError> {
     Ok(match text {
         TilerText::Whole => Tiler::Whole,
-        TilerText::Int(n) => Tiler::Layout(Layout::identity(n)?),
+        TilerText::Int(n) => Tiler::Layout(Layout::compact_left(n)?),
         TilerText::Layout((shape, stride)) => Tiler::Layout(Layout::new(shape, stride)?),
         TilerText::Modes(modes) => Tiler::Modes(
             modes

@@ -8,7 +8,7 @@ use std::fmt;
 /// A tile: one layout over the whole domain, or one per mode.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Tiler {
-    /// A layout over the domain of what is tiled. An integer `n` stands for `n:1`.
+    /// A layout over the domain of what is tiled. An integer `n` stands for `n:1`, and 1 for `1:0`.
     Layout(Layout),
     /// `_`: the mode is left as it is.
     Whole,

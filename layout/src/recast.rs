@@ -1,0 +1,177 @@
+//! Layouts of the same memory in larger or smaller elements, and of a share of a domain.
+
+use crate::coalesce::coalesced;
+use crate::composed::{ComposedLayout, Outer};
+use crate::error::{LayoutError, Result, Rule};
+use crate::layout::Layout;
+use crate::nest::{IntTuple, Nest};
+
+impl Layout {
+    /// The layout in units of `n` elements: strides are divided by `n`, and modes within a unit
+    /// shrink. An extent that does not fill its units is rounded up.
+    ///
+    /// # Errors
+    /// [`Rule::Divisibility`] with the mode where neither of its stride and `n` divides the other,
+    /// [`Rule::PositiveFactor`].
+    pub fn upcast(&self, n: i64) -> Result<Layout> {
+        let fail = |rule| LayoutError::binary("upcast", self, &n, rule);
+        if n < 1 {
+            return Err(fail(Rule::PositiveFactor { factor: n }));
+        }
+        self.by_leaf(&mut |extent, stride| {
+            if stride == 0 {
+                return Ok((extent, 0));
+            }
+            let size = stride
+                .checked_abs()
+                .ok_or(Rule::Overflow { what: "the stride" })?;
+            if size % n == 0 {
+                Ok((extent, stride / n))
+            } else if n % size == 0 {
+                let within = n / size;
+                Ok((
+                    extent / within + i64::from(extent % within != 0),
+                    stride.signum(),
+                ))
+            } else {
+                Err(Rule::Divisibility {
+                    value: stride,
+                    divisor: n,
+                })
+            }
+        })
+        .map_err(|(path, rule)| fail(rule).at(path))?
+        .validated("upcast")
+    }
+
+    /// The layout with each element split into `n`: the contiguous mode grows by `n`, all other
+    /// strides too.
+    ///
+    /// # Errors
+    /// [`Rule::AdjacentElements`] unless exactly one mode has stride 1 and none -1 (for several,
+    /// CuTe grows each, and their elements overlap), [`Rule::PositiveFactor`], [`Rule::Overflow`].
+    pub fn downcast(&self, n: i64) -> Result<Layout> {
+        let fail = |rule| LayoutError::binary("downcast", self, &n, rule);
+        if n < 1 {
+            return Err(fail(Rule::PositiveFactor { factor: n }));
+        }
+        let strides = self.stride.leaves();
+        if strides.iter().filter(|&&d| d == 1).count() != 1 || strides.contains(&-1) {
+            return Err(fail(Rule::AdjacentElements));
+        }
+        self.by_leaf(&mut |extent, stride| {
+            let overflow = Rule::Overflow {
+                what: "the finer layout",
+            };
+            match stride {
+                1 => Ok((extent.checked_mul(n).ok_or(overflow)?, 1)),
+                _ => Ok((extent, stride.checked_mul(n).ok_or(overflow)?)),
+            }
+        })
+        .map_err(|(path, rule)| fail(rule).at(path))?
+        .validated("downcast")
+    }
+
+    fn by_leaf(
+        &self,
+        f: &mut impl FnMut(i64, i64) -> Result<(i64, i64), Rule>,
+    ) -> Result<Layout, (Vec<usize>, Rule)> {
+        if let (Nest::Int(n), Nest::Int(d)) = (&self.shape, &self.stride) {
+            let (n, d) = f(*n, *d).map_err(|rule| (vec![], rule))?;
+            return Ok(Layout {
+                shape: Nest::Int(n),
+                stride: Nest::Int(d),
+            });
+        }
+        let mut shape = Vec::with_capacity(self.rank());
+        let mut stride = Vec::with_capacity(self.rank());
+        for (i, mode) in self.modes().iter().enumerate() {
+            let mode = mode.by_leaf(f).map_err(|(mut path, rule)| {
+                path.insert(0, i);
+                (path, rule)
+            })?;
+            shape.push(mode.shape);
+            stride.push(mode.stride);
+        }
+        Ok(Layout {
+            shape: Nest::Tuple(shape),
+            stride: Nest::Tuple(stride),
+        })
+    }
+}
+
+impl ComposedLayout {
+    /// The layout in units of `n` elements.
+    ///
+    /// # Errors
+    /// As [`Layout::upcast`] and [`Swizzle::upcast`](crate::Swizzle::upcast);
+    /// [`Rule::Divisibility`] where `n` does not divide the offset.
+    pub fn upcast(&self, n: i64) -> Result<ComposedLayout> {
+        let inner = self.inner().upcast(n)?;
+        if self.offset() % n != 0 {
+            let rule = Rule::Divisibility {
+                value: self.offset(),
+                divisor: n,
+            };
+            return Err(LayoutError::binary("upcast", self, &n, rule));
+        }
+        let outer = match self.outer() {
+            Outer::Swizzle(swizzle) => Outer::Swizzle(swizzle.upcast(n)?),
+            Outer::Layout(layout) => Outer::Layout(layout.upcast(n)?),
+        };
+        ComposedLayout::with_offset(outer, self.offset() / n, inner)
+    }
+
+    /// The layout with each element split into `n`.
+    ///
+    /// # Errors
+    /// As [`Layout::downcast`] and [`Swizzle::downcast`](crate::Swizzle::downcast).
+    pub fn downcast(&self, n: i64) -> Result<ComposedLayout> {
+        let inner = self.inner().downcast(n)?;
+        let outer = match self.outer() {
+            Outer::Swizzle(swizzle) => Outer::Swizzle(swizzle.downcast(n)?),
+            Outer::Layout(layout) => Outer::Layout(layout.downcast(n)?),
+        };
+        let offset = self.offset().checked_mul(n).ok_or_else(|| {
+            let rule = Rule::Overflow { what: "the offset" };
+            LayoutError::binary("downcast", self, &n, rule)
+        })?;
+        ComposedLayout::with_offset(outer, offset, inner)
+    }
+}
+
+/// A layout of up to `count` coordinates of `shape`, taken evenly: from each mode in turn the
+/// greatest common divisor of its extent and what remains. It divides the shape, and may hold fewer
+/// than `count`.
+///
+/// # Errors
+/// [`Rule::PositiveFactor`], and as [`Layout::compact_left`] of the shape.
+pub fn domain_distribute(shape: &IntTuple, count: i64) -> Result<Layout> {
+    if count < 1 {
+        let rule = Rule::PositiveFactor { factor: count };
+        return Err(LayoutError::binary(
+            "domain_distribute",
+            shape,
+            &count,
+            rule,
+        ));
+    }
+    let domain = Layout::new(shape.clone(), shape.map(&mut |_| 0))?;
+    let (mut rest, mut covered) = (count, 1i64);
+    let mut modes = Vec::new();
+    for (extent, _) in domain.flat_modes() {
+        let share = gcd(extent, rest);
+        modes.push((share, covered));
+        rest /= share;
+        covered *= extent;
+    }
+    Ok(Layout::from_leaves(&coalesced(&modes)))
+}
+
+pub(crate) fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(i64::MAX)
+}
