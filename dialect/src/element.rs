@@ -108,6 +108,9 @@ mod tests {
             assert_eq!(element.to_string().parse(), Ok(element));
             assert_eq!(serde_json::to_value(element).unwrap(), element.name());
         }
-        assert_eq!("F16".parse::<ElementType>(), Err(UnknownElementType("F16".to_owned())));
+        assert_eq!(
+            "F16".parse::<ElementType>(),
+            Err(UnknownElementType("F16".to_owned()))
+        );
     }
 }
