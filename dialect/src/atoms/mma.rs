@@ -1,0 +1,155 @@
+//! Mma atoms: matrix instructions as shapes, types and thread-value layouts.
+
+use crate::element::ElementType;
+use tilefold_layout::Layout;
+
+/// The vector type in which an operand stands in registers, as ROCDL wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RegisterVector {
+    /// Elements of the vector.
+    pub len: i64,
+    /// MLIR name of the vector's element type; an integer of the element's width where
+    /// ROCDL has no type for it.
+    pub element: &'static str,
+    /// Position of the fragment's element `v` in the vector is `v * step`.
+    pub step: i64,
+}
+
+/// One matrix instruction D = A x B + C of one wave.
+///
+/// `a_layout`, `b_layout` and `c_layout` map (lane, value) to the column-major index of the
+/// element in the reference tiles (M,K):(1,M), (N,K):(1,N) and (M,N):(1,M), as
+/// `mma_atoms.json` of the conformance vectors states them. D has the layout of C.
+#[derive(Debug)]
+pub struct MmaAtom {
+    /// The name used in specs: `KIND.ACCUMULATOR.MxNxK.INPUT`.
+    pub name: &'static str,
+    /// Chips that have it with these layouts, by exact name.
+    pub chips: &'static [&'static str],
+    /// The instruction, as the assembler names it.
+    pub instruction: &'static str,
+    /// M, N and K of one instruction.
+    pub shape: [i64; 3],
+    /// Lanes of the wave that issues it.
+    pub wave: i64,
+    /// Element type of A and B.
+    pub input: ElementType,
+    /// Element type of C and D.
+    pub accumulator: ElementType,
+    /// (lane, value) -> (M,K).
+    pub a_layout: &'static str,
+    /// (lane, value) -> (N,K).
+    pub b_layout: &'static str,
+    /// (lane, value) -> (M,N).
+    pub c_layout: &'static str,
+    /// Registers of A and of B.
+    pub ab: RegisterVector,
+    /// Registers of C and of D.
+    pub cd: RegisterVector,
+    /// The ROCDL operation that stands for it.
+    pub operation: &'static str,
+}
+
+const RDNA3: &[&str] = &["gfx1100", "gfx1151"];
+const RDNA4: &[&str] = &["gfx1201"];
+
+// RDNA 3: both half-waves hold the same operand rows, each lane all of K; the accumulator
+// interleaves rows over the half-waves (RDNA 3 ISA guide, chapter on WMMA; the calculator
+// AMD publishes gives the same maps).
+const RDNA3_AB: &str = "((16,2),16):((1,0),16)";
+const RDNA3_C: &str = "((16,2),8):((16,1),2)";
+// RDNA 4: operands are split over the half-waves, four consecutive K at a time for 16-bit
+// types; the accumulator's rows are packed.
+const RDNA4_AB: &str = "((16,2),(4,2)):((1,64),(16,128))";
+const RDNA4_C: &str = "((16,2),8):((16,8),1)";
+
+const fn vector(len: i64, element: &'static str, step: i64) -> RegisterVector {
+    RegisterVector { len, element, step }
+}
+
+macro_rules! wmma {
+    ($($name:literal on $chips:ident: $instruction:literal, $input:ident -> $acc:ident,
+       $ab_layout:ident, $c_layout:ident, $ab:expr, $cd:expr, $operation:literal;)*) => {
+        &[$(MmaAtom {
+            name: $name,
+            chips: $chips,
+            instruction: $instruction,
+            shape: [16, 16, 16],
+            wave: 32,
+            input: ElementType::$input,
+            accumulator: ElementType::$acc,
+            a_layout: $ab_layout,
+            b_layout: $ab_layout,
+            c_layout: $c_layout,
+            ab: $ab,
+            cd: $cd,
+            operation: $operation,
+        }),*]
+    };
+}
+
+// On RDNA 3 a 16-bit accumulator fills one half of each of its eight registers: the vector
+// has 16 elements and element v stands at 2 v (OPSEL = 0 takes the low halves).
+static ATOMS: &[MmaAtom] = wmma! {
+    "wmma.f32.16x16x16.f16" on RDNA3: "v_wmma_f32_16x16x16_f16", F16 -> F32,
+        RDNA3_AB, RDNA3_C, vector(16, "f16", 1), vector(8, "f32", 1), "rocdl.wmma.f32.16x16x16.f16";
+    "wmma.f32.16x16x16.bf16" on RDNA3: "v_wmma_f32_16x16x16_bf16", Bf16 -> F32,
+        RDNA3_AB, RDNA3_C, vector(16, "i16", 1), vector(8, "f32", 1), "rocdl.wmma.f32.16x16x16.bf16";
+    "wmma.f16.16x16x16.f16" on RDNA3: "v_wmma_f16_16x16x16_f16", F16 -> F16,
+        RDNA3_AB, RDNA3_C, vector(16, "f16", 1), vector(16, "f16", 2), "rocdl.wmma.f16.16x16x16.f16";
+    "wmma.bf16.16x16x16.bf16" on RDNA3: "v_wmma_bf16_16x16x16_bf16", Bf16 -> Bf16,
+        RDNA3_AB, RDNA3_C, vector(16, "i16", 1), vector(16, "i16", 2), "rocdl.wmma.bf16.16x16x16.bf16";
+    "wmma.f32.16x16x16.f16" on RDNA4: "v_wmma_f32_16x16x16_f16", F16 -> F32,
+        RDNA4_AB, RDNA4_C, vector(8, "f16", 1), vector(8, "f32", 1), "rocdl.wmma.f32.16x16x16.f16";
+    "wmma.f32.16x16x16.bf16" on RDNA4: "v_wmma_f32_16x16x16_bf16", Bf16 -> F32,
+        RDNA4_AB, RDNA4_C, vector(8, "i16", 1), vector(8, "f32", 1), "rocdl.wmma.f32.16x16x16.bf16";
+    "wmma.f16.16x16x16.f16" on RDNA4: "v_wmma_f16_16x16x16_f16", F16 -> F16,
+        RDNA4_AB, RDNA4_C, vector(8, "f16", 1), vector(8, "f16", 1), "rocdl.wmma.f16.16x16x16.f16";
+    "wmma.bf16.16x16x16.bf16" on RDNA4: "v_wmma_bf16_16x16x16_bf16", Bf16 -> Bf16,
+        RDNA4_AB, RDNA4_C, vector(8, "i16", 1), vector(8, "i16", 1), "rocdl.wmma.bf16.16x16x16.bf16";
+};
+
+impl MmaAtom {
+    /// All rows.
+    pub fn all() -> &'static [MmaAtom] {
+        ATOMS
+    }
+
+    /// The rows of one chip, by exact name.
+    pub fn of_chip(chip: &str) -> impl Iterator<Item = &'static MmaAtom> {
+        ATOMS.iter().filter(move |atom| atom.chips.contains(&chip))
+    }
+
+    /// The row of that name on that chip.
+    pub fn by_name(chip: &str, name: &str) -> Option<&'static MmaAtom> {
+        Self::of_chip(chip).find(|atom| atom.name == name)
+    }
+
+    /// The row that multiplies `input` and accumulates in `accumulator` on that chip.
+    pub fn by_types(
+        chip: &str,
+        input: ElementType,
+        accumulator: ElementType,
+    ) -> Option<&'static MmaAtom> {
+        Self::of_chip(chip).find(|atom| atom.input == input && atom.accumulator == accumulator)
+    }
+
+    /// (lane, value) -> (M,K).
+    pub fn a(&self) -> Layout {
+        parse(self.a_layout)
+    }
+
+    /// (lane, value) -> (N,K).
+    pub fn b(&self) -> Layout {
+        parse(self.b_layout)
+    }
+
+    /// (lane, value) -> (M,N).
+    pub fn c(&self) -> Layout {
+        parse(self.c_layout)
+    }
+}
+
+fn parse(text: &str) -> Layout {
+    text.parse().expect("the table's layouts parse: the test `atoms` reads every one")
+}

@@ -1,0 +1,247 @@
+//! Matrices in global memory and the loads of their tiles.
+
+use super::{
+    Lowered, Lowering,
+    address::{Coordinates, of_thread},
+    emit::{BUFFER, Emit},
+};
+use crate::{PassError, rewrite};
+use melior::ir::{Value, operation::OperationRef};
+use std::rc::Rc;
+use tilefold_dialect::{
+    atoms::CopyAtom,
+    element::ElementType,
+    tile::{integer, integers, layout, text},
+};
+
+/// A whole matrix: `base[first * ld + second]`, or the other way about.
+pub struct Matrix<'c> {
+    pub base: Value<'c, 'c>,
+    /// Extents along both coordinates.
+    pub extents: [Value<'c, 'c>; 2],
+    pub ld: Value<'c, 'c>,
+    pub element: ElementType,
+    /// Which coordinate is contiguous.
+    pub along: usize,
+    pub buffer: bool,
+}
+
+impl<'c> Matrix<'c> {
+    /// Bytes of an element.
+    pub fn bytes(&self) -> i64 {
+        i64::from(self.element.bits()) / 8
+    }
+
+    /// Elements from one value of a coordinate to the next: 1 or the leading dimension.
+    fn stride(&self, emit: &Emit<'c>, coordinate: usize) -> Value<'c, 'c> {
+        if coordinate == self.along { emit.constant(32, 1) } else { self.ld }
+    }
+
+    /// Bytes from the start of the matrix to `position` along a coordinate, in 64 bits.
+    pub fn offset_of(
+        &self,
+        emit: &Emit<'c>,
+        coordinate: usize,
+        position: Value<'c, 'c>,
+    ) -> Value<'c, 'c> {
+        let position = emit.widen(position);
+        let line = if coordinate == self.along {
+            position
+        } else {
+            emit.mul(position, emit.widen(self.ld))
+        };
+        emit.mul(line, emit.constant(64, self.bytes()))
+    }
+
+    /// Bytes from a tile's first element to a thread's, in 32 bits: what a tile spans is
+    /// bounded by the kernel's conditions on the leading dimension.
+    pub fn thread_offset(
+        &self,
+        emit: &Emit<'c>,
+        thread: Value<'c, 'c>,
+        coordinates: &Coordinates,
+    ) -> Value<'c, 'c> {
+        let mut sum = emit.constant(32, 0);
+        for coordinate in [0, 1] {
+            if let Some(position) = of_thread(emit, thread, &coordinates.threads[coordinate]) {
+                let elements = emit.mul(position, self.stride(emit, coordinate));
+                sum = emit.add(sum, elements);
+            }
+        }
+        emit.mul(sum, emit.constant(32, self.bytes()))
+    }
+
+    /// Of a value at `position` in its tile, bytes across lines, in 32 bits, and bytes along
+    /// the line.
+    pub fn value_offset(
+        &self,
+        emit: &Emit<'c>,
+        position: [i64; 2],
+    ) -> (Option<Value<'c, 'c>>, i64) {
+        let along = position[self.along] * self.bytes();
+        let across = position[1 - self.along] * self.bytes();
+        if across == 0 {
+            return (None, along);
+        }
+        (Some(emit.mul(self.ld, emit.constant(32, across))), along)
+    }
+}
+
+/// Word 3 of a raw buffer descriptor: no swizzling, 32-bit format, range checks on offsets
+/// (RDNA 3 and RDNA 4 ISA guides, "Buffer Resource Descriptor"; the value of the published
+/// kernels).
+const BUFFER_CONFIG: i64 = 0x3100_4000;
+
+impl<'c> Lowering<'c, '_> {
+    /// `tile.view`
+    pub fn view(&mut self, operation: OperationRef<'c, '_>) -> Result<(), PassError> {
+        let element = text(&operation, "element")?
+            .parse()
+            .map_err(|_| PassError::Form { wanted: "an element type", found: 0 })?;
+        let matrix = Matrix {
+            base: self.scalar(operation, 0)?,
+            extents: [self.scalar(operation, 1)?, self.scalar(operation, 2)?],
+            ld: self.scalar(operation, 3)?,
+            element,
+            along: usize::from(text(&operation, "order")? == "row"),
+            buffer: text(&operation, "space")? == "buffer",
+        };
+        self.bind(rewrite::result(operation, 0)?, Lowered::Matrix(Rc::new(matrix)));
+        Ok(())
+    }
+
+    /// `tile.block`: workgroups are numbered down groups of tile rows, group after group; the
+    /// last group is short where the rows do not divide.
+    pub fn coordinates(&mut self, operation: OperationRef<'c, '_>) -> Result<(), PassError> {
+        let emit = self.entry;
+        let tile = integers::<2>(&operation, "tile")?;
+        let rows = integer(&operation, "group_rows")?;
+        let constant = |value| emit.constant(32, value);
+        let count = |extent, tile| {
+            let rounded = emit.add(extent, constant(tile - 1));
+            emit.binary("llvm.udiv", rounded, constant(tile))
+        };
+        let tiles_m = count(self.scalar(operation, 0)?, tile[0]);
+        let tiles_n = count(self.scalar(operation, 1)?, tile[1]);
+        let id = emit.op("rocdl.workgroup.id.x", &[], emit.int(32), &[]);
+        let (block_m, block_n) = if rows == 1 {
+            (emit.binary("llvm.udiv", id, tiles_n), emit.binary("llvm.urem", id, tiles_n))
+        } else {
+            // Workgroups of one group of rows, and this one's place in its group.
+            let in_group = emit.mul(tiles_n, constant(rows));
+            let group = emit.binary("llvm.udiv", id, in_group);
+            let local = emit.binary("llvm.urem", id, in_group);
+            let first = emit.mul(group, constant(rows));
+            let left = emit.binary("llvm.sub", tiles_m, first);
+            let here = emit.op("llvm.intr.umin", &[left, constant(rows)], emit.int(32), &[]);
+            let row = emit.binary("llvm.urem", local, here);
+            (emit.add(first, row), emit.binary("llvm.udiv", local, here))
+        };
+        self.bind(rewrite::result(operation, 0)?, Lowered::Scalar(block_m));
+        self.bind(rewrite::result(operation, 1)?, Lowered::Scalar(block_n));
+        Ok(())
+    }
+
+    /// `tile.load`, and the first half of `tile.copy`: one integer vector per access.
+    pub fn load_tile(
+        &mut self,
+        emit: &Emit<'c>,
+        operation: OperationRef<'c, '_>,
+    ) -> Result<Vec<Value<'c, 'c>>, PassError> {
+        let matrix = self.matrix(operation, 0)?;
+        let (block, step) = (self.scalar(operation, 1)?, self.scalar(operation, 2)?);
+        let tile = integers::<2>(&operation, "tile")?;
+        let coordinates = Coordinates::new(&layout(&operation, "layout")?, tile)?;
+        let atom = CopyAtom::by_name(text(&operation, "load")?)
+            .ok_or(PassError::Form { wanted: "a load atom", found: 0 })?;
+        let width = atom.elements(matrix.element);
+
+        // Where the workgroup's panel starts, and how far into it the step's tile is.
+        let entry = self.entry;
+        let row = entry.mul(block, entry.constant(32, tile[0]));
+        let panel = entry.offset(matrix.base, matrix.offset_of(&entry, 0, row));
+        let column = emit.mul(step, emit.constant(32, tile[1]));
+        let along_k = matrix.along == 1;
+        let thread = matrix.thread_offset(&entry, self.thread, &coordinates);
+        let starts = coordinates.values.iter().step_by(width as usize);
+
+        let load_type = emit.vector(width, matrix.element.bits());
+        if !matrix.buffer {
+            let base = emit.offset(panel, matrix.offset_of(emit, 1, column));
+            return Ok(starts
+                .map(|position| {
+                    let (across, along) = matrix.value_offset(&entry, *position);
+                    let lane = across.map_or(thread, |across| entry.add(thread, across));
+                    let pointer = emit.offset(base, entry.widen(lane));
+                    let pointer = emit.offset_by(pointer, along);
+                    emit.load(pointer, load_type, i64::from(atom.bits) / 8)
+                })
+                .collect());
+        }
+
+        // A panel whose lines run along K is one descriptor for all steps, which move on by
+        // the scalar offset; otherwise each step's tile has its own.
+        let (resource, scalar) = if along_k {
+            let bytes = self.span(&entry, &matrix, tile, [row, entry.constant(32, 0)], true);
+            let scalar = emit.mul(column, emit.constant(32, matrix.bytes()));
+            (descriptor(&entry, panel, bytes), scalar)
+        } else {
+            let base = emit.offset(panel, matrix.offset_of(emit, 1, column));
+            let bytes = self.span(emit, &matrix, tile, [row, column], false);
+            (descriptor(emit, base, bytes), emit.constant(32, 0))
+        };
+        let bits = i64::from(atom.bits);
+        let raw = if bits <= 32 { emit.int(atom.bits) } else { emit.vector(bits / 32, 32) };
+        Ok(starts
+            .map(|position| {
+                let (across, along) = matrix.value_offset(&entry, *position);
+                let lane = across.map_or(thread, |across| entry.add(thread, across));
+                let offset = match along {
+                    0 => lane,
+                    _ => emit.add(lane, emit.constant(32, along)),
+                };
+                let cache = emit.constant(32, 0);
+                let operands = [resource, offset, scalar, cache];
+                let loaded = emit.op("rocdl.raw.ptr.buffer.load", &operands, raw, &[]);
+                emit.bitcast(loaded, load_type)
+            })
+            .collect())
+    }
+
+    /// Bytes from the first element of a tile at `start` to the end of the last one of its
+    /// elements that the matrix has; of the whole panel along K where `panel` says so.
+    fn span(
+        &self,
+        emit: &Emit<'c>,
+        matrix: &Matrix<'c>,
+        tile: [i64; 2],
+        start: [Value<'c, 'c>; 2],
+        panel: bool,
+    ) -> Value<'c, 'c> {
+        let inside = |coordinate: usize| {
+            let left =
+                emit.binary("llvm.sub", matrix.extents[coordinate], start[coordinate]);
+            if panel && coordinate == 1 {
+                return left;
+            }
+            let tile = emit.constant(32, tile[coordinate]);
+            emit.op("llvm.intr.umin", &[left, tile], emit.int(32), &[])
+        };
+        let (across, along) = (inside(1 - matrix.along), inside(matrix.along));
+        let lines = emit.binary("llvm.sub", across, emit.constant(32, 1));
+        let elements = emit.add(emit.mul(emit.widen(lines), emit.widen(matrix.ld)), emit.widen(along));
+        emit.mul(elements, emit.constant(64, matrix.bytes()))
+    }
+}
+
+/// A raw buffer descriptor over `bytes` bytes from `base`.
+fn descriptor<'c>(
+    emit: &Emit<'c>,
+    base: Value<'c, 'c>,
+    bytes: Value<'c, 'c>,
+) -> Value<'c, 'c> {
+    let stride = emit.constant(16, 0);
+    let flags = emit.constant(32, BUFFER_CONFIG);
+    let operands = [base, stride, bytes, flags];
+    emit.op("rocdl.make.buffer.rsrc", &operands, emit.pointer(BUFFER), &[])
+}

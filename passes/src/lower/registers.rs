@@ -1,0 +1,65 @@
+//! Regrouping vectors in registers.
+
+use super::emit::Emit;
+use melior::ir::Value;
+
+/// Integer vectors of `from` elements of `bits` each, as vectors of `to` elements, the elements
+/// in the same order. Both lengths are powers of two.
+pub fn regroup<'c>(
+    emit: &Emit<'c>,
+    vectors: &[Value<'c, 'c>],
+    from: i64,
+    to: i64,
+    bits: u32,
+) -> Vec<Value<'c, 'c>> {
+    if from == to {
+        return vectors.to_vec();
+    }
+    if from > to {
+        return vectors
+            .iter()
+            .flat_map(|vector| (0..from / to).map(|part| slice(emit, *vector, part * to, to, bits)))
+            .collect();
+    }
+    vectors.chunks((to / from) as usize).map(|parts| concatenate(emit, parts, from, bits)).collect()
+}
+
+/// Elements `start` to `start + len` of a vector.
+fn slice<'c>(
+    emit: &Emit<'c>,
+    vector: Value<'c, 'c>,
+    start: i64,
+    len: i64,
+    bits: u32,
+) -> Value<'c, 'c> {
+    if len == 1 {
+        return emit.element(vector, start, emit.int(bits));
+    }
+    let positions: Vec<i32> = (start..start + len).map(|position| position as i32).collect();
+    emit.shuffle(vector, vector, &positions, emit.vector(len, bits))
+}
+
+/// One vector out of several of `len` elements each, by halves.
+fn concatenate<'c>(
+    emit: &Emit<'c>,
+    parts: &[Value<'c, 'c>],
+    len: i64,
+    bits: u32,
+) -> Value<'c, 'c> {
+    if let [whole] = parts {
+        return *whole;
+    }
+    let (left, right) = parts.split_at(parts.len() / 2);
+    let half = len * left.len() as i64;
+    let (left, right) =
+        (concatenate(emit, left, len, bits), concatenate(emit, right, len, bits));
+    let result = emit.vector(2 * half, bits);
+    if half == 1 {
+        let poison = emit.poison(result);
+        let [zero, one] = [0, 1].map(|index| emit.constant(32, index));
+        let first = emit.op("llvm.insertelement", &[poison, left, zero], result, &[]);
+        return emit.op("llvm.insertelement", &[first, right, one], result, &[]);
+    }
+    let positions: Vec<i32> = (0..2 * half).map(|position| position as i32).collect();
+    emit.shuffle(left, right, &positions, result)
+}

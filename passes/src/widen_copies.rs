@@ -1,0 +1,109 @@
+//! `widen-copies`: every copy moves as many bits at once as the layouts allow.
+//!
+//! The threads of a global copy are laid out anew, so that each takes neighbours of a line of
+//! the matrix; how far that goes is found by the algebra, and capped by the load atom where
+//! the spec names one. LDS accesses and the epilogue widen to what their layouts allow.
+
+use crate::{
+    PassError,
+    access::{Ownership, in_matrix},
+    plan::Plan,
+    rewrite,
+    tiling::copy_layout,
+};
+use melior::{
+    Context,
+    ir::{Module, operation::OperationRef},
+};
+use tilefold_dialect::{
+    atoms::{CopyAtom, Direction, Space},
+    element::ElementType,
+    tile::{integers, layout, text},
+};
+use tilefold_layout::{ComposedLayout, Layout};
+
+/// Runs the pass.
+pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result<(), PassError> {
+    let (_, block) = rewrite::function(module)?;
+    for (index, copy) in rewrite::everywhere(block, "tile.copy")?.into_iter().enumerate() {
+        let operand = index % 2;
+        let tile = integers::<2>(&copy, "tile")?;
+        let (threads, values) = &plan.copies[operand];
+        let wide = copy_layout(threads, values, tile)?;
+        let limit = plan.load_elements[operand];
+        let width = Ownership::new(&wide).width(limit, in_matrix(tile, plan.order(operand)));
+        let load = widest(Space::Global, Direction::Load, plan.input(operand), width)?;
+        rewrite::set_text(context, copy, "layout", &wide.to_string());
+        rewrite::set_text(context, copy, "load", load.name);
+    }
+    widen_shared(context, module, plan)?;
+    for store in rewrite::named(block, "tile.store") {
+        let tile = integers::<2>(&store, "tile")?;
+        let element = plan.problem.c.element;
+        let width = Ownership::new(&layout(&store, "layout")?)
+            .width(elements_of_128_bits(element), in_matrix(tile, plan.order(2)));
+        let atom = widest(Space::Global, Direction::Store, element, width)?;
+        rewrite::set_text(context, store, "store", atom.name);
+    }
+    Ok(())
+}
+
+/// Widens what reads and writes LDS to what the tiles' layouts there allow.
+pub fn widen_shared<'c>(
+    context: &'c Context,
+    module: &Module<'c>,
+    plan: &Plan,
+) -> Result<(), PassError> {
+    let (_, block) = rewrite::function(module)?;
+    let mut placements = Vec::new();
+    for (operand, lds) in rewrite::named(block, "tile.lds").into_iter().enumerate() {
+        let element = plan.input(operand);
+        placements.push(Placement::new(lds, element)?);
+    }
+    for (index, copy) in rewrite::everywhere(block, "tile.copy")?.into_iter().enumerate() {
+        let operand = index % 2;
+        let width = placements[operand].width(&layout(&copy, "layout")?);
+        let store = widest(Space::Lds, Direction::Store, plan.input(operand), width)?;
+        rewrite::set_text(context, copy, "store", store.name);
+    }
+    for mma in rewrite::everywhere(block, "tile.mma")? {
+        // One fragment's values at a time: the first mode of the values.
+        let [a, b] = ["a_layout", "b_layout"].map(|name| layout(&mma, name));
+        let width = placements[0].width(&a?).min(placements[1].width(&b?));
+        let load = widest(Space::Lds, Direction::Load, plan.input(0), width)?;
+        rewrite::set_text(context, mma, "load", load.name);
+    }
+    Ok(())
+}
+
+/// Offsets in LDS of every element of a tile, by its column-major index.
+struct Placement {
+    offsets: Vec<i64>,
+    limit: i64,
+}
+
+impl Placement {
+    fn new(lds: OperationRef<'_, '_>, element: ElementType) -> Result<Self, PassError> {
+        let layout: ComposedLayout = text(&lds, "layout")?.parse()?;
+        let offsets = (0..layout.size()).map(|index| layout.at(index)).collect();
+        Ok(Self { offsets, limit: elements_of_128_bits(element) })
+    }
+
+    fn width(&self, layout: &Layout) -> i64 {
+        Ownership::new(layout).width(self.limit, |index| self.offsets[index as usize])
+    }
+}
+
+fn elements_of_128_bits(element: ElementType) -> i64 {
+    128 / i64::from(element.bits())
+}
+
+fn widest(
+    space: Space,
+    direction: Direction,
+    element: ElementType,
+    width: i64,
+) -> Result<&'static CopyAtom, PassError> {
+    CopyAtom::widest(space, direction, element, width)
+        .ok_or(PassError::Form { wanted: "a copy atom of whole elements", found: 0 })
+}
