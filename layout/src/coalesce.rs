@@ -149,7 +149,8 @@ impl Layout {
 
     /// The compact layout of a shape whose modes move in the order given: the leaf of `order` with
     /// the least value moves fastest. Parts of the shape under one leaf of `order` are compact
-    /// among themselves, first leaf fastest; equal order values start at the same stride.
+    /// among themselves, first leaf fastest; of equal order values the first moves fastest. (CuTe
+    /// starts those at the same stride, so that their offsets coincide.)
     ///
     /// # Errors
     /// [`Rule::OrderProfile`], and as for [`Layout::new`].
@@ -197,17 +198,27 @@ fn ordered_strides(shape: &IntTuple, order: &IntTuple) -> IntTuple {
             _ => unreachable!("the order's profile was checked"),
         }
     }
-    fn walk(shape: &IntTuple, order: &IntTuple, reference: &[(i64, i64)]) -> IntTuple {
+    fn walk(
+        shape: &IntTuple,
+        order: &IntTuple,
+        reference: &[(i64, i64)],
+        leaf: &mut usize,
+    ) -> IntTuple {
         match (shape, order) {
             (Nest::Tuple(n), Nest::Tuple(o)) => Nest::Tuple(
                 n.iter()
                     .zip(o)
-                    .map(|(n, o)| walk(n, o, reference))
+                    .map(|(n, o)| walk(n, o, reference, leaf))
                     .collect(),
             ),
             (n, Nest::Int(o)) => {
-                let before = reference.iter().filter(|(other, _)| other < o);
-                let mut covered = before.fold(1i64, |p, (_, n)| p.saturating_mul(*n));
+                let here = (*o, *leaf);
+                *leaf += 1;
+                let before = reference
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, m)| (m.0, *i) < here);
+                let mut covered = before.fold(1i64, |p, (_, m)| p.saturating_mul(m.1));
                 n.map(&mut |&n| compact_step(n, &mut covered))
             }
             _ => unreachable!("the order's profile was checked"),
@@ -215,5 +226,5 @@ fn ordered_strides(shape: &IntTuple, order: &IntTuple) -> IntTuple {
     }
     let mut reference = Vec::new();
     leaves(shape, order, &mut reference);
-    walk(shape, order, &reference)
+    walk(shape, order, &reference, &mut 0)
 }

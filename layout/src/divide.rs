@@ -22,29 +22,39 @@ impl Layout {
     /// [`Layout::logical_divide`] for tiles that cover each mode a whole number of times.
     ///
     /// # Errors
-    /// [`Rule::Divisibility`] with the mode and both sizes, or as [`Layout::logical_divide`].
+    /// [`Rule::Divisibility`] with the mode and both sizes, [`Rule::Mismatch`] where the tile has
+    /// gaps that cannot be filled or reaches past an extent within the mode, or as [`Layout::logical_divide`].
     pub fn divide_evenly(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let tiler = tiler.into();
-        self.check_even(&tiler)?;
-        self.divide("logical_divide", &tiler)
+        self.divided_evenly(&tiler.into())
     }
 
-    fn check_even(&self, tiler: &Tiler) -> Result<()> {
+    fn divided_evenly(&self, tiler: &Tiler) -> Result<Layout> {
+        let fail = |rule| Err(LayoutError::binary("logical_divide", self, tiler, rule).at([]));
         match tiler {
-            Tiler::Whole => Ok(()),
+            Tiler::Whole => Ok(self.clone()),
             Tiler::Layout(tile) => {
                 let (value, divisor) = (self.size(), tile.size());
-                if value % divisor == 0 {
-                    return Ok(());
+                if value % divisor != 0 {
+                    return fail(Rule::Divisibility { value, divisor });
                 }
-                let rule = Rule::Divisibility { value, divisor };
-                Err(LayoutError::binary("logical_divide", self, tiler, rule).at([]))
+                if !tile.leaves_no_gap() {
+                    let why = "the tile leaves gaps that no repetition of it fills";
+                    return fail(Rule::Mismatch { why });
+                }
+                let divided = self.divide("logical_divide", tiler)?;
+                if divided.size() != value {
+                    let why = "the tile reaches past the end of an extent, or repeats an element";
+                    return fail(Rule::Mismatch { why });
+                }
+                Ok(divided)
             }
             Tiler::Modes(tilers) => {
                 tiler.check_rank("logical_divide", self)?;
-                let modes = self.modes();
-                let mut pairs = modes.iter().zip(tilers).enumerate();
-                pairs.try_for_each(|(i, (l, t))| l.check_even(t).map_err(|e| e.within(i)))
+                let mut modes = self.modes();
+                for (i, (mode, tiler)) in modes.iter_mut().zip(tilers).enumerate() {
+                    *mode = mode.divided_evenly(tiler).map_err(|e| e.within(i))?;
+                }
+                Layout::concat(&modes)
             }
         }
     }

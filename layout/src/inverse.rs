@@ -43,7 +43,10 @@ impl Layout {
     }
 
     pub(crate) fn complement_in(&self, cotarget: &[i64]) -> Result<Layout> {
-        let fail = |rule| LayoutError::binary("complement", self, &IntTuple::from(cotarget), rule);
+        let fail = |rule| match cotarget {
+            [n] => LayoutError::binary("complement", self, n, rule),
+            _ => LayoutError::binary("complement", self, &IntTuple::from(cotarget), rule),
+        };
         let overflow = || {
             fail(Rule::Overflow {
                 what: "the complement",
@@ -78,6 +81,21 @@ impl Layout {
             .map_err(|e| fail(e.rule))
     }
 
+    /// Whether the layout and its complement reach every offset below the cotarget: each stride is
+    /// a multiple of what the smaller ones cover.
+    pub(crate) fn leaves_no_gap(&self) -> bool {
+        let mut modes = self.flat_modes();
+        modes.retain(|m| m.1 != 0);
+        let mut modes = coalesced(&modes);
+        modes.sort_by_key(|m| m.1);
+        let mut covered = 1i64;
+        modes.iter().all(|&(extent, stride)| {
+            let whole = stride % covered == 0;
+            covered = stride.saturating_mul(extent);
+            whole
+        })
+    }
+
     /// The largest layout `R` with `self(R(i)) == i` for all `i < size(R)`.
     pub fn right_inverse(&self) -> Layout {
         let modes = with_prefix_products(&coalesced(&self.flat_modes()));
@@ -102,8 +120,13 @@ impl Layout {
     /// where overlapping modes leave no layout that inverts this one.
     pub fn left_inverse(&self) -> Result<Layout> {
         let fail = |rule| LayoutError::unary("left_inverse", self, rule);
-        let mut sorted = with_prefix_products(&coalesced(&self.flat_modes()));
-        let final_index = sorted.last().map_or(0, |m| m.2);
+        let leaves = self.flat_modes();
+        let mut sorted = with_prefix_products(&coalesced(&leaves));
+        // The mode along which coordinates may run past their extent, if it is the layout's last.
+        let unbounded = match leaves.last() {
+            Some((1, _)) => None,
+            _ => sorted.last().map(|m| m.2),
+        };
         sorted.sort_by_key(|&(_, stride, _)| stride);
         let Some(&(last_extent, ..)) = sorted.last() else {
             return Ok(Layout::unit());
@@ -135,7 +158,7 @@ impl Layout {
             let radix = nonzero.get(i + 1).map_or(i64::MAX, |next| next.1 / stride);
             let reach = (extent - 1).saturating_add(carry);
             let digit = reach.min(radix - 1);
-            if digit >= extent && index != final_index {
+            if digit >= extent && unbounded != Some(index) {
                 let why = "modes overlap so that an offset reads as a coordinate past its extent";
                 return Err(fail(Rule::Invertible { why }));
             }

@@ -1,0 +1,8 @@
+//! The algebra by brute force: every answer is compared with the function it stands for, over its
+//! whole domain.
+
+mod compose;
+mod generate;
+mod inverse;
+mod rest;
+mod tiling;
