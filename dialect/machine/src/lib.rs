@@ -64,6 +64,9 @@ pub struct Machine {
     pub lds: Lds,
     /// Boards that carry the chip.
     pub devices: Vec<Device>,
+    /// Paths of the facts that have no source that can be checked, such as `devices.0.clock_mhz`.
+    /// What is shown to a user and rests on one of them says so.
+    pub weak: Vec<String>,
     matrix_cycles: BTreeMap<String, u32>,
 }
 

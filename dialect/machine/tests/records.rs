@@ -81,3 +81,20 @@ fn peak_rates_follow_from_the_issue_cycles() {
         );
     }
 }
+
+#[test]
+fn weak_facts_are_facts_of_the_record() {
+    for machine in Machine::all() {
+        let path = format!("{}/chips/{}.toml", env!("CARGO_MANIFEST_DIR"), machine.name);
+        let record: toml::Value = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for weak in &machine.weak {
+            let fact = weak
+                .split('.')
+                .try_fold(&record, |value, key| match key.parse::<usize>() {
+                    Ok(index) => value.get(index),
+                    Err(_) => value.get(key),
+                });
+            assert!(fact.is_some(), "{} has no {weak}", machine.name);
+        }
+    }
+}
