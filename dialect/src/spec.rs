@@ -40,6 +40,9 @@ mod limits;
 mod read;
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -114,6 +117,28 @@ impl Spec {
         };
         check::check(&spec)?;
         Ok(spec)
+    }
+
+    /// Reads the spec in a file; of a file that is too long only the beginning is read.
+    ///
+    /// # Errors
+    /// [`SpecError`] where the file cannot be read, and as [`Spec::from_toml`].
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, SpecError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let mut text = Vec::new();
+        let enough = MAX_BYTES as u64 + 1;
+        File::open(path)
+            .and_then(|file| file.take(enough).read_to_end(&mut text))
+            .map_err(|error| {
+                SpecError::at(
+                    &SpecSource::plain(&name, ""),
+                    "spec",
+                    format!("cannot be read: {error}"),
+                    "name a spec file; `specs/gemm.toml` is one to start from",
+                )
+            })?;
+        Self::from_toml(&name, text)
     }
 
     /// The spec as TOML, in an order of its own and without comments: reading it back gives an

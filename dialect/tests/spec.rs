@@ -9,7 +9,7 @@ use tilefold_dialect::element::ElementType::{self, F16, F32};
 use tilefold_dialect::plan::{LdsLayout, Prefetch};
 use tilefold_dialect::problem::OperandLayout::{Col, Row};
 use tilefold_dialect::problem::{Extent, Operand, OperandLayout};
-use tilefold_dialect::spec::Spec;
+use tilefold_dialect::spec::{MAX_BYTES, Spec};
 use tilefold_layout::Layout;
 
 /// A spec in which every key is given.
@@ -208,11 +208,22 @@ proptest! {
 fn every_spec_of_the_collection_is_good() {
     let mut read = 0;
     insta::glob!("../../specs", "**/*.toml", |path| {
-        let text = std::fs::read(path).unwrap();
-        let name = path.file_name().unwrap().to_string_lossy();
-        let spec = Spec::from_toml(&name, text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let name = path.display();
+        let spec = Spec::from_file(path).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(Spec::from_toml("again", spec.to_toml()).unwrap(), spec);
         read += 1;
     });
     assert!(read >= 5, "{read} specs found");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Spec::from_file(folder.path().join("none.toml")).unwrap_err();
+    assert!(error.rule().starts_with("cannot be read: "), "{error}");
+    assert_eq!(Spec::from_file(folder.path()).unwrap_err().field(), "spec");
+    let long = folder.path().join("long.toml");
+    std::fs::write(&long, vec![b'\n'; 10 * MAX_BYTES]).unwrap();
+    let error = Spec::from_file(long).unwrap_err();
+    assert!(error.rule().starts_with("the text is longer"), "{error}");
 }

@@ -176,3 +176,59 @@ fn errors_about_a_field_left_out_point_at_its_table() {
     let error = spec.error("lds.buffers", "two buffers do not fit", "say `buffers = 1`");
     snapshot("errors_about_a_field_left_out_point_at_its_table", &error);
 }
+
+#[test]
+fn errors_about_an_element_that_is_not_given_point_at_its_array() {
+    let spec = Spec::from_toml("gemm.toml", GOOD).unwrap();
+    let span = spec.error("tile.block[7]", "rule", "help").span();
+    assert_eq!(&GOOD[span], "[128, 96, 64]");
+}
+
+#[test]
+fn faults_in_a_text_with_escapes_point_at_all_of_it() {
+    let text = r#""(16,8)\u003a(8;1)""#;
+    let error = error_of(r#""(16,8):(8,1)""#, text);
+    assert_eq!(error.span().len(), text.len());
+}
+
+#[test]
+fn layouts_of_the_result_give_each_element_a_place() {
+    let is_good = |layout: &str| {
+        let c = "c = { type = \"f16\", layout = \"col\" }";
+        let text = GOOD.replace(
+            c,
+            &format!("c = {{ type = \"f16\", layout = \"{layout}\" }}"),
+        );
+        Spec::from_toml("gemm.toml", text).is_ok()
+    };
+    assert!(is_good("(8192,8192):(1,8192)"));
+    assert!(is_good("(8192,8192):(10000,1)"));
+    assert!(is_good("((64,128),8192):((1,524288),64)"));
+    assert!(!is_good("(8192,8192):(1,8191)"));
+    assert!(!is_good("(8192,8192):(1,0)"));
+    assert!(!is_good("((64,128),8192):((1,524288),63)"));
+}
+
+#[test]
+fn layouts_in_lds_may_fill_it_and_no_more() {
+    // 64 KiB hold 32768 elements of f16; the last of these lies at 95 * stride + 63.
+    let is_good = |stride: i64| {
+        let text = GOOD.replace(
+            "Sw<3,3,3> o 0 o (96,64):(64,1)",
+            &format!("(96,64):({stride},1)"),
+        );
+        Spec::from_toml("gemm.toml", text).is_ok()
+    };
+    assert!(is_good(64));
+    assert!(is_good(344));
+    assert!(!is_good(345));
+    let last_at = |offset: i64| {
+        let text = GOOD.replace(
+            "Sw<3,3,3> o 0 o (96,64):(64,1)",
+            &format!("Sw<0,4,3> o {offset} o (96,64):(64,1)"),
+        );
+        Spec::from_toml("gemm.toml", text).is_ok()
+    };
+    assert!(last_at(32768 - 96 * 64));
+    assert!(!last_at(32768 - 96 * 64 + 1));
+}

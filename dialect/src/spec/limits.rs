@@ -14,10 +14,7 @@ pub(super) fn check<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, SpecErro
         return Err(SpecError::at(
             &SpecSource::plain(name, ""),
             "spec",
-            format!(
-                "the text has {} bytes, a spec may have {MAX_BYTES}",
-                bytes.len()
-            ),
+            format!("the text is longer than a spec may be, {MAX_BYTES} bytes"),
             "check that this is a spec, and not some other file",
         ));
     }
