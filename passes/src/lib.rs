@@ -24,6 +24,7 @@ pub use describe::ARGUMENTS;
 pub use lower::lower;
 pub use pipeline::{PASSES, Pass, tile_module};
 pub use plan::Plan;
+pub use widen_copies::access_elements;
 
 use thiserror::Error;
 use tilefold_dialect::tile::AttributeError;

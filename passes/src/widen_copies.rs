@@ -9,7 +9,7 @@ use crate::{
     access::{Ownership, in_matrix},
     plan::Plan,
     rewrite,
-    tiling::copy_layout,
+    tiling::{MmaLayouts, copy_layout},
 };
 use melior::{
     Context,
@@ -20,7 +20,7 @@ use tilefold_dialect::{
     element::ElementType,
     tile::{integers, layout, text},
 };
-use tilefold_layout::{ComposedLayout, Layout};
+use tilefold_layout::{ComposedLayout, Layout, LayoutError};
 
 /// Runs the pass.
 pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result<(), PassError> {
@@ -30,8 +30,7 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
         let tile = integers::<2>(&copy, "tile")?;
         let (threads, values) = &plan.copies[operand];
         let wide = copy_layout(threads, values, tile)?;
-        let limit = plan.load_elements[operand];
-        let width = Ownership::new(&wide).width(limit, in_matrix(tile, plan.order(operand)));
+        let width = load_width(plan, operand, &wide, tile);
         let load = widest(Space::Global, Direction::Load, plan.input(operand), width)?;
         rewrite::set_text(context, copy, "layout", &wide.to_string());
         rewrite::set_text(context, copy, "load", load.name);
@@ -40,12 +39,40 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
     for store in rewrite::named(block, "tile.store") {
         let tile = integers::<2>(&store, "tile")?;
         let element = plan.problem.c.element;
-        let width = Ownership::new(&layout(&store, "layout")?)
-            .width(elements_of_128_bits(element), in_matrix(tile, plan.order(2)));
+        let width = store_width(plan, &layout(&store, "layout")?, tile);
         let atom = widest(Space::Global, Direction::Store, element, width)?;
         rewrite::set_text(context, store, "store", atom.name);
     }
     Ok(())
+}
+
+/// Elements that one load of operand 0 or 1 moves, `wide` being the copy's thread-value layout.
+fn load_width(plan: &Plan, operand: usize, wide: &Layout, tile: [i64; 2]) -> i64 {
+    let limit = plan.load_elements[operand];
+    Ownership::new(wide).width(limit, in_matrix(tile, plan.order(operand)))
+}
+
+/// Elements that one store of C moves.
+fn store_width(plan: &Plan, layout: &Layout, tile: [i64; 2]) -> i64 {
+    let limit = elements_of_128_bits(plan.problem.c.element);
+    Ownership::new(layout).width(limit, in_matrix(tile, plan.order(2)))
+}
+
+/// Elements that one access to A, B and C moves once copies are as wide as they get: what
+/// leading dimensions must be a multiple of.
+///
+/// # Errors
+/// A [`LayoutError`] where the algebra cannot lay the plan's tiles out.
+pub fn access_elements(plan: &Plan) -> Result<[i64; 3], LayoutError> {
+    let [m, n, k] = plan.block;
+    let mut widths = [1; 3];
+    for (operand, tile) in [[m, k], [n, k]].into_iter().enumerate() {
+        let (threads, values) = &plan.copies[operand];
+        widths[operand] = load_width(plan, operand, &copy_layout(threads, values, tile)?, tile);
+    }
+    let layouts = MmaLayouts::new(plan.atom, plan.block, &plan.wave_layout)?;
+    widths[2] = store_width(plan, &layouts.c, [m, n]);
+    Ok(widths)
 }
 
 /// Widens what reads and writes LDS to what the tiles' layouts there allow.

@@ -196,8 +196,14 @@ impl<'c> Lowering<'c, '_> {
         emit: &Emit<'c>,
         block: BlockRef<'c, '_>,
     ) -> Result<(), PassError> {
+        let mut previous = String::new();
         for operation in rewrite::operations(block) {
             let name = rewrite::name(operation);
+            // Loads stay ahead of the multiplication and commits behind it: left to itself,
+            // LLVM's scheduler moves commits forward and so waits for the loads first.
+            if (previous == "tile.load" || name == "tile.commit") && previous != name {
+                emit.effect("rocdl.sched.barrier", &[], &[("mask", emit.integer(32, 0))]);
+            }
             match name.as_str() {
                 "tile.view" => self.view(operation)?,
                 "tile.block" => self.coordinates(operation)?,
@@ -223,6 +229,7 @@ impl<'c> Lowering<'c, '_> {
                 _ if name.starts_with("arith.") => self.arith(emit, operation)?,
                 _ => return Err(PassError::Form { wanted: "an operation of the tile dialect", found: 0 }),
             }
+            previous = name;
         }
         Ok(())
     }

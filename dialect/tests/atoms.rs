@@ -1,0 +1,109 @@
+//! Every mma atom against AMD's lane maps, element by element.
+//!
+//! Reads `mma_atoms.json` from the folder that `TILEFOLD_VECTORS` names, else from
+//! `../shared/vectors` beside the repository; says so where neither is there.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use tilefold_dialect::atoms::MmaAtom;
+use tilefold_layout::Layout;
+
+fn vectors() -> Option<Value> {
+    let named = std::env::var_os("TILEFOLD_VECTORS");
+    let folder = named.clone().map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/vectors"),
+        PathBuf::from,
+    );
+    let file = folder.join("mma_atoms.json");
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Some(serde_json::from_str(&text).expect("the vectors are JSON")),
+        Err(error) if named.is_some() => {
+            panic!("TILEFOLD_VECTORS names a folder without mma_atoms.json: {error}")
+        }
+        Err(_) => None,
+    }
+}
+
+/// The published row and column of each lane's elements.
+fn published(record: &Value, operand: &str) -> Vec<Vec<(i64, i64)>> {
+    let table = &record[operand];
+    let numbers = |key: &str| -> Vec<Vec<i64>> {
+        serde_json::from_value(table[key].clone()).expect("a table of numbers")
+    };
+    let (rows, cols) = (numbers("rows"), numbers("cols"));
+    rows.into_iter().zip(cols).map(|(r, c)| r.into_iter().zip(c).collect()).collect()
+}
+
+/// The atom's own: (first coordinate, second coordinate) of each lane's elements.
+fn own(layout: &Layout, extent: i64) -> Vec<Vec<(i64, i64)>> {
+    let [lanes, values] = [0, 1].map(|mode| layout.mode(mode).unwrap());
+    lanes
+        .offsets()
+        .map(|lane| {
+            values.offsets().map(|v| ((lane + v) % extent, (lane + v) / extent)).collect()
+        })
+        .collect()
+}
+
+fn swapped(table: Vec<Vec<(i64, i64)>>) -> Vec<Vec<(i64, i64)>> {
+    table.into_iter().map(|lane| lane.into_iter().map(|(r, c)| (c, r)).collect()).collect()
+}
+
+#[test]
+fn atoms() {
+    let Some(vectors) = vectors() else {
+        println!("atoms: skipped, no vectors here and TILEFOLD_VECTORS is not set");
+        return;
+    };
+    let records = vectors["mma"].as_array().expect("a list of atoms");
+    let (mut checked, mut without) = (0, Vec::new());
+    for atom in MmaAtom::all() {
+        let [m, n, _] = atom.shape;
+        for chip in atom.chips {
+            let record = records.iter().find(|record| {
+                record["instruction"] == atom.instruction
+                    && record["wave"] == atom.wave
+                    && record["targets"].as_array().unwrap().iter().any(|t| t == chip)
+            });
+            let Some(record) = record else {
+                without.push(format!("{} on {chip}", atom.name));
+                continue;
+            };
+            let at = format!("{} on {chip}", atom.name);
+            assert_eq!(own(&atom.a(), m), published(record, "A"), "A of {at}");
+            // B is published as K x N; the atom's layout is over (n, k).
+            assert_eq!(own(&atom.b(), n), swapped(published(record, "B")), "B of {at}");
+            assert_eq!(own(&atom.c(), m), published(record, "C"), "C of {at}");
+            assert_eq!(record["D"], "same as C", "D of {at}");
+            assert_eq!(
+                [&record["M"], &record["N"], &record["K"]].map(|e| e.as_i64().unwrap()),
+                atom.shape,
+                "shape of {at}"
+            );
+            checked += 1;
+        }
+    }
+    println!("atoms: {checked} checked, {} without a published map: {without:?}", without.len());
+    // AMD's calculator prints no map for this one; its 16-bit twin of f16 stands in for it.
+    assert_eq!(without, ["wmma.bf16.16x16x16.bf16 on gfx1201"]);
+}
+
+#[test]
+fn an_unpublished_map_equals_its_twin() {
+    let [bf16, f16] = ["wmma.bf16.16x16x16.bf16", "wmma.f16.16x16x16.f16"]
+        .map(|name| MmaAtom::by_name("gfx1201", name).unwrap());
+    assert_eq!(bf16.a_layout, f16.a_layout);
+    assert_eq!(bf16.b_layout, f16.b_layout);
+    assert_eq!(bf16.c_layout, f16.c_layout);
+}
+
+#[test]
+fn registers_hold_all_values() {
+    for atom in MmaAtom::all() {
+        for (layout, vector) in [(atom.a(), atom.ab), (atom.b(), atom.ab), (atom.c(), atom.cd)] {
+            let values = layout.mode(1).unwrap().size();
+            assert_eq!(vector.len / vector.step, values, "{}", atom.name);
+            assert_eq!(layout.mode(0).unwrap().size(), atom.wave, "{}", atom.name);
+        }
+    }
+}

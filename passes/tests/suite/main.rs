@@ -1,0 +1,13 @@
+//! Tests of the passes and of the layouts that they rest on.
+
+mod pipeline;
+mod tiling;
+
+use tilefold_dialect::spec::Spec;
+use tilefold_passes::Plan;
+
+/// The plan of a spec given as TOML.
+fn plan(text: &str) -> Plan {
+    let spec = Spec::from_toml("spec.toml", text).unwrap();
+    Plan::complete(&spec).unwrap()
+}
