@@ -24,37 +24,19 @@ impl<S: Stride> Layout<S> {
     /// of that form is the composition, [`Rule::NoSuchMode`] where a basis stride leads nowhere,
     /// [`Rule::Overflow`].
     pub fn compose<T: Stride>(&self, other: &Layout<T>) -> Result<Layout<S>> {
-        self.compose_rounding(other, usize::MAX)
-            .map_err(|(path, rule)| LayoutError::binary("composition", self, other, rule).at(path))
-    }
-
-    /// Composition in which the leaves of `other` from `ragged_from` on count tiles: where such a
-    /// stride does not divide an extent it walks over, the last tile of that extent reaches past
-    /// it, and the result gives what it finds there. Faults come as the path within `other` and
-    /// the rule.
-    pub(crate) fn compose_rounding<T: Stride>(
-        &self,
-        other: &Layout<T>,
-        ragged_from: usize,
-    ) -> Result<Layout<S>, Fault> {
         let mut walk = Walk {
             left: self,
             fields: Vec::with_capacity(1),
-            leaf: 0,
-            ragged_from,
+            ragged: false,
         };
-        let (shape, stride) =
-            walk.nest(&other.shape, &other.stride)
-                .map_err(|(mut path, rule)| {
-                    path.reverse();
-                    (path, rule)
-                })?;
-        for (_, field) in &walk.fields {
-            field.check_carry().map_err(|rule| (vec![], rule))?;
-        }
-        Layout { shape, stride }
-            .validated("composition")
-            .map_err(|e| (vec![], e.rule))
+        let composed = walk.layout(other).and_then(|layout| {
+            walk.check_carry()?;
+            layout
+                .validated("composition")
+                .map_err(|e| (vec![], e.rule))
+        });
+        composed
+            .map_err(|(path, rule)| LayoutError::binary("composition", self, other, rule).at(path))
     }
 
     /// Composes mode by mode; modes of `self` past the tiler are dropped, as CuTe does.
@@ -82,9 +64,33 @@ impl<S: Stride> Layout<S> {
                 let parts: Result<Vec<_>> = parts
                     .map(|(i, (l, t))| l.compose_by(t).map_err(|e| e.within(i)))
                     .collect();
-                Layout::concat(&parts?)
+                Layout::join(parts?, "composition")
             }
         }
+    }
+}
+
+impl Layout {
+    /// The compositions with a tile and with what repeats it.
+    ///
+    /// Leaves of the repetition count tiles: where such a stride does not divide an extent it walks
+    /// over, the last tile of that extent reaches past it, and the result gives what it finds
+    /// there. Faults come as the path within the tile and the rule; the results are not validated.
+    pub(crate) fn compose_pair(
+        &self,
+        tile: &Layout,
+        rest: &Layout,
+    ) -> Result<(Layout, Layout), Fault> {
+        let mut walk = Walk {
+            left: self,
+            fields: Vec::with_capacity(1),
+            ragged: false,
+        };
+        let tile = walk.layout(tile)?;
+        walk.ragged = true;
+        let rest = walk.layout(rest).map_err(|(_, rule)| (vec![], rule))?;
+        walk.check_carry()?;
+        Ok((tile, rest))
     }
 }
 
@@ -96,12 +102,27 @@ struct Walk<'a, S> {
     left: &'a Layout<S>,
     /// The parts of the left layout that strides have led to.
     fields: Vec<(Path, Field<S>)>,
-    /// Leaves met so far.
-    leaf: usize,
-    ragged_from: usize,
+    /// Whether the leaves count tiles, the last of which may reach past an extent.
+    ragged: bool,
 }
 
 impl<S: Stride> Walk<'_, S> {
+    fn layout<T: Stride>(&mut self, right: &Layout<T>) -> Result<Layout<S>, Fault> {
+        let parts = self.nest(&right.shape, &right.stride);
+        let (shape, stride) = parts.map_err(|(mut path, rule)| {
+            path.reverse();
+            (path, rule)
+        })?;
+        Ok(Layout { shape, stride })
+    }
+
+    fn check_carry(&self) -> Result<(), Fault> {
+        let mut fields = self.fields.iter();
+        fields
+            .try_for_each(|(_, field)| field.check_carry())
+            .map_err(|rule| (vec![], rule))
+    }
+
     fn nest<T: Stride>(&mut self, shape: &IntTuple, stride: &Nest<T>) -> Result<Parts<S>, Fault> {
         match (shape, stride) {
             (Nest::Tuple(n), Nest::Tuple(d)) => {
@@ -118,8 +139,7 @@ impl<S: Stride> Walk<'_, S> {
                 Ok((Nest::Tuple(shapes), Nest::Tuple(strides)))
             }
             (Nest::Int(n), Nest::Int(d)) => {
-                let ragged = self.leaf >= self.ragged_from;
-                self.leaf += 1;
+                let ragged = self.ragged;
                 let field = self.field(d.path()).map_err(|rule| (vec![], rule))?;
                 field
                     .compose(*n, d.value(), ragged)

@@ -1,9 +1,9 @@
 //! Divides: a layout cut into a tile and the rest.
 
 use crate::coalesce::coalesced;
+use crate::compose::Fault;
 use crate::error::{LayoutError, Result, Rule};
 use crate::layout::Layout;
-use crate::nest::Nest;
 use crate::tiler::Tiler;
 
 impl Layout {
@@ -16,7 +16,8 @@ impl Layout {
     /// # Errors
     /// As [`Layout::complement`] of the tiler and [`Layout::compose`].
     pub fn logical_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        self.divide("logical_divide", &tiler.into())
+        self.divide("logical_divide", &tiler.into())?
+            .validated("logical_divide")
     }
 
     /// [`Layout::logical_divide`] for tiles that cover each mode a whole number of times.
@@ -41,7 +42,9 @@ impl Layout {
                     let why = "the tile leaves gaps that no repetition of it fills";
                     return fail(Rule::Mismatch { why });
                 }
-                let divided = self.divide("logical_divide", tiler)?;
+                let divided = self
+                    .divide("logical_divide", tiler)?
+                    .validated("logical_divide")?;
                 if divided.size() != value {
                     let why = "the tile reaches past the end of an extent, or repeats an element";
                     return fail(Rule::Mismatch { why });
@@ -54,7 +57,7 @@ impl Layout {
                 for (i, (mode, tiler)) in modes.iter_mut().zip(tilers).enumerate() {
                     *mode = mode.divided_evenly(tiler).map_err(|e| e.within(i))?;
                 }
-                Layout::concat(&modes)
+                Layout::join(modes, "logical_divide")
             }
         }
     }
@@ -63,18 +66,8 @@ impl Layout {
         match tiler {
             Tiler::Whole => Ok(self.clone()),
             Tiler::Layout(tile) => {
-                let within = coalesced(&self.flat_modes());
-                let within: Vec<_> = within.iter().map(|m| m.0).collect();
-                let rest = tile.complement_in(&within);
-                let rest = rest.map_err(|e| LayoutError::binary(operation, self, tile, e.rule))?;
-                let divisor = Layout::concat(&[tile.clone(), rest])?;
-                let ragged_from = tile.shape.leaves().len();
-                self.compose_rounding(&divisor, ragged_from)
-                    .map_err(|(path, rule)| {
-                        // The path is within (tile, rest), of which the caller knows the tile.
-                        let path = path.get(1..).unwrap_or_default();
-                        LayoutError::binary(operation, self, tile, rule).at(path)
-                    })
+                let (tile, rest) = self.cut(operation, tile)?;
+                Ok(Layout::bundle(vec![tile, rest]))
             }
             Tiler::Modes(tilers) => {
                 tiler.check_rank(operation, self)?;
@@ -82,7 +75,46 @@ impl Layout {
                 for (i, (mode, tiler)) in modes.iter_mut().zip(tilers).enumerate() {
                     *mode = mode.divide(operation, tiler).map_err(|e| e.within(i))?;
                 }
-                Layout::concat(&modes)
+                Ok(Layout::bundle(modes))
+            }
+        }
+    }
+
+    /// The tile and the rest of one mode.
+    fn cut(&self, operation: &'static str, tile: &Layout) -> Result<(Layout, Layout)> {
+        let fail = |(path, rule): Fault| LayoutError::binary(operation, self, tile, rule).at(path);
+        let within = coalesced(&self.flat_modes());
+        let within: Vec<_> = within.iter().map(|m| m.0).collect();
+        let rest = tile
+            .complement_in(&within)
+            .map_err(|e| fail((vec![], e.rule)))?;
+        self.compose_pair(tile, &rest).map_err(fail)
+    }
+
+    /// The tiles of all modes and the rests of all modes, along the tiler's tree.
+    fn cut_all(&self, operation: &'static str, tiler: &Tiler) -> Result<(Layout, Layout)> {
+        match tiler {
+            Tiler::Layout(tile) => self.cut(operation, tile),
+            Tiler::Whole => {
+                Err(LayoutError::binary(operation, self, tiler, Rule::NothingToZip).at([]))
+            }
+            Tiler::Modes(tilers) => {
+                tiler.check_rank(operation, self)?;
+                let mut tiles = Vec::with_capacity(tilers.len());
+                let mut rests = Vec::with_capacity(self.rank());
+                for (i, mode) in self.modes().into_iter().enumerate() {
+                    let Some(tiler) = tilers.get(i) else {
+                        rests.push(mode);
+                        continue;
+                    };
+                    let (tile, rest) = mode.cut_all(operation, tiler).map_err(|e| e.within(i))?;
+                    tiles.push(tile);
+                    rests.push(rest);
+                }
+                Ok((
+                    Layout::join(tiles, operation)?,
+                    Layout::join(rests, operation)?,
+                ))
             }
         }
     }
@@ -93,9 +125,8 @@ impl Layout {
     /// # Errors
     /// As [`Layout::logical_divide`]; [`Rule::NothingToZip`] for `_`.
     pub fn zipped_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let tiler = tiler.into();
-        self.divide("zipped_divide", &tiler)?
-            .unzipped("zipped_divide", self, &tiler)
+        let (tile, rest) = self.cut_all("zipped_divide", &tiler.into())?;
+        Layout::join(vec![tile, rest], "zipped_divide")
     }
 
     /// `(tile, rest0, rest1, ...)`: [`Layout::zipped_divide`] with the rests at the top.
@@ -103,11 +134,10 @@ impl Layout {
     /// # Errors
     /// As [`Layout::zipped_divide`].
     pub fn tiled_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let tiler = tiler.into();
-        let zipped = self
-            .divide("tiled_divide", &tiler)?
-            .unzipped("tiled_divide", self, &tiler)?;
-        zipped.spread(1)
+        let (tile, rest) = self.cut_all("tiled_divide", &tiler.into())?;
+        let mut modes = vec![tile];
+        modes.extend(rest.into_modes());
+        Layout::join(modes, "tiled_divide")
     }
 
     /// `(tile0, tile1, ..., rest0, rest1, ...)`.
@@ -115,11 +145,10 @@ impl Layout {
     /// # Errors
     /// As [`Layout::zipped_divide`].
     pub fn flat_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let tiler = tiler.into();
-        let zipped = self
-            .divide("flat_divide", &tiler)?
-            .unzipped("flat_divide", self, &tiler)?;
-        zipped.spread(0)
+        let (tile, rest) = self.cut_all("flat_divide", &tiler.into())?;
+        let mut modes = tile.into_modes();
+        modes.extend(rest.into_modes());
+        Layout::join(modes, "flat_divide")
     }
 
     /// The same as [`Layout::zipped_divide`]: the tile and rest of each mode, unzipped along the
@@ -129,50 +158,5 @@ impl Layout {
     /// As [`Layout::zipped_divide`].
     pub fn hier_unzip_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
         self.zipped_divide(tiler)
-    }
-
-    /// Gathers first halves and second halves along the tiler's tree. `whole` is the layout before
-    /// it was divided, for messages.
-    pub(crate) fn unzipped(
-        &self,
-        operation: &'static str,
-        whole: &Layout,
-        tiler: &Tiler,
-    ) -> Result<Layout> {
-        match tiler {
-            Tiler::Layout(_) => Ok(self.clone()),
-            Tiler::Whole => {
-                Err(LayoutError::binary(operation, whole, tiler, Rule::NothingToZip).at([]))
-            }
-            Tiler::Modes(tilers) => {
-                let mut firsts = Vec::with_capacity(tilers.len());
-                let mut seconds = Vec::with_capacity(self.rank());
-                for (i, mode) in self.modes().into_iter().enumerate() {
-                    let Some(tiler) = tilers.get(i) else {
-                        seconds.push(mode);
-                        continue;
-                    };
-                    let whole = whole.mode(i)?;
-                    let pair = mode.unzipped(operation, &whole, tiler);
-                    let pair = pair.map_err(|e| e.within(i))?;
-                    firsts.push(pair.mode(0)?);
-                    seconds.push(pair.mode(1)?);
-                }
-                Layout::concat(&[Layout::concat(&firsts)?, Layout::concat(&seconds)?])
-            }
-        }
-    }
-
-    /// A layout whose modes from `first` on are replaced by their own modes.
-    pub(crate) fn spread(&self, first: usize) -> Result<Layout> {
-        let mut modes = Vec::new();
-        for (i, mode) in self.modes().into_iter().enumerate() {
-            if i >= first && matches!(mode.shape, Nest::Tuple(_)) {
-                modes.extend(mode.modes());
-            } else {
-                modes.push(mode);
-            }
-        }
-        Layout::concat(&modes)
     }
 }

@@ -138,9 +138,38 @@ impl<S: Stride> Layout<S> {
     /// [`Rule::EmptyTuple`] for none, [`Rule::Overflow`] where the result leaves 64 bits,
     /// [`Rule::Depth`] where it nests too deep.
     pub fn concat(modes: &[Layout<S>]) -> Result<Layout<S>> {
-        let shape = Nest::Tuple(modes.iter().map(|l| l.shape.clone()).collect());
-        let stride = Nest::Tuple(modes.iter().map(|l| l.stride.clone()).collect());
-        Layout { shape, stride }.validated("make_layout")
+        Layout::join(modes.to_vec(), "make_layout")
+    }
+
+    pub(crate) fn join(modes: Vec<Layout<S>>, operation: &'static str) -> Result<Layout<S>> {
+        Layout::bundle(modes).validated(operation)
+    }
+
+    /// The layouts side by side, for the caller to validate.
+    pub(crate) fn bundle(modes: Vec<Layout<S>>) -> Layout<S> {
+        let mut shape = Vec::with_capacity(modes.len());
+        let mut stride = Vec::with_capacity(modes.len());
+        for mode in modes {
+            shape.push(mode.shape);
+            stride.push(mode.stride);
+        }
+        Layout {
+            shape: Nest::Tuple(shape),
+            stride: Nest::Tuple(stride),
+        }
+    }
+
+    /// The modes at the top, taken apart.
+    pub(crate) fn into_modes(self) -> Vec<Layout<S>> {
+        match (self.shape, self.stride) {
+            (Nest::Tuple(shape), Nest::Tuple(stride)) => {
+                let pairs = shape.into_iter().zip(stride);
+                pairs
+                    .map(|(shape, stride)| Layout { shape, stride })
+                    .collect()
+            }
+            (shape, stride) => vec![Layout { shape, stride }],
+        }
     }
 
     /// Flat modes as a layout: `1:0` for none, a leaf for one, else a tuple.

@@ -12,26 +12,16 @@ impl Layout {
     /// # Errors
     /// As [`Layout::complement`] of this layout and [`Layout::compose`].
     pub fn logical_product(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        self.product("logical_product", &tiler.into())
+        self.product("logical_product", &tiler.into())?
+            .validated("logical_product")
     }
 
     fn product(&self, operation: &'static str, tiler: &Tiler) -> Result<Layout> {
         match tiler {
             Tiler::Whole => Ok(self.clone()),
             Tiler::Layout(tile) => {
-                let fail = |rule| LayoutError::binary(operation, self, tile, rule);
-                let cotarget = self.size().checked_mul(tile.cosize());
-                let cotarget = cotarget.ok_or_else(|| {
-                    fail(Rule::Overflow {
-                        what: "the product's cosize",
-                    })
-                })?;
-                let room = self.complement_in(&[cotarget]).map_err(|e| fail(e.rule))?;
-                let repeated = room.compose(tile).map_err(|e| LayoutError {
-                    mode: e.mode,
-                    ..fail(e.rule)
-                })?;
-                Layout::concat(&[self.clone(), repeated])
+                let repetition = self.repetition(operation, tile)?;
+                Ok(Layout::bundle(vec![self.clone(), repetition]))
             }
             Tiler::Modes(tilers) => {
                 tiler.check_rank(operation, self)?;
@@ -39,7 +29,51 @@ impl Layout {
                 for (i, (mode, tiler)) in modes.iter_mut().zip(tilers).enumerate() {
                     *mode = mode.product(operation, tiler).map_err(|e| e.within(i))?;
                 }
-                Layout::concat(&modes)
+                Ok(Layout::bundle(modes))
+            }
+        }
+    }
+
+    /// Where each repetition of this layout in the pattern of `tile` starts.
+    fn repetition(&self, operation: &'static str, tile: &Layout) -> Result<Layout> {
+        let fail = |rule| LayoutError::binary(operation, self, tile, rule);
+        let cotarget = self.size().checked_mul(tile.cosize());
+        let cotarget = cotarget.ok_or_else(|| {
+            fail(Rule::Overflow {
+                what: "the product's cosize",
+            })
+        })?;
+        let room = self.complement_in(&[cotarget]).map_err(|e| fail(e.rule))?;
+        room.compose(tile).map_err(|e| LayoutError {
+            mode: e.mode,
+            ..fail(e.rule)
+        })
+    }
+
+    /// The blocks of all modes and the repetitions of all modes, along the tiler's tree.
+    fn repeat_all(&self, operation: &'static str, tiler: &Tiler) -> Result<(Layout, Layout)> {
+        match tiler {
+            Tiler::Layout(tile) => Ok((self.clone(), self.repetition(operation, tile)?)),
+            Tiler::Whole => {
+                Err(LayoutError::binary(operation, self, tiler, Rule::NothingToZip).at([]))
+            }
+            Tiler::Modes(tilers) => {
+                tiler.check_rank(operation, self)?;
+                let mut blocks = Vec::with_capacity(tilers.len());
+                let mut rests = Vec::with_capacity(self.rank());
+                for (i, mode) in self.modes().into_iter().enumerate() {
+                    let Some(tiler) = tilers.get(i) else {
+                        rests.push(mode);
+                        continue;
+                    };
+                    let pair = mode.repeat_all(operation, tiler).map_err(|e| e.within(i))?;
+                    blocks.push(pair.0);
+                    rests.push(pair.1);
+                }
+                Ok((
+                    Layout::join(blocks, operation)?,
+                    Layout::join(rests, operation)?,
+                ))
             }
         }
     }
@@ -49,9 +83,8 @@ impl Layout {
     /// # Errors
     /// As [`Layout::logical_product`]; [`Rule::NothingToZip`] for `_`.
     pub fn zipped_product(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let tiler = tiler.into();
-        self.product("zipped_product", &tiler)?
-            .unzipped("zipped_product", self, &tiler)
+        let (block, rest) = self.repeat_all("zipped_product", &tiler.into())?;
+        Layout::join(vec![block, rest], "zipped_product")
     }
 
     /// `(block, repetition0, repetition1, ...)`.
@@ -59,9 +92,10 @@ impl Layout {
     /// # Errors
     /// As [`Layout::zipped_product`].
     pub fn tiled_product(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let tiler = tiler.into();
-        let zipped = self.product("tiled_product", &tiler)?;
-        zipped.unzipped("tiled_product", self, &tiler)?.spread(1)
+        let (block, rest) = self.repeat_all("tiled_product", &tiler.into())?;
+        let mut modes = vec![block];
+        modes.extend(rest.into_modes());
+        Layout::join(modes, "tiled_product")
     }
 
     /// `(block0, block1, ..., repetition0, repetition1, ...)`.
@@ -69,9 +103,10 @@ impl Layout {
     /// # Errors
     /// As [`Layout::zipped_product`].
     pub fn flat_product(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let tiler = tiler.into();
-        let zipped = self.product("flat_product", &tiler)?;
-        zipped.unzipped("flat_product", self, &tiler)?.spread(0)
+        let (block, rest) = self.repeat_all("flat_product", &tiler.into())?;
+        let mut modes = block.into_modes();
+        modes.extend(rest.into_modes());
+        Layout::join(modes, "flat_product")
     }
 
     /// The same as [`Layout::zipped_product`].
@@ -89,7 +124,7 @@ impl Layout {
     /// As [`Layout::logical_product`].
     pub fn blocked_product(&self, tiler: &Layout) -> Result<Layout> {
         let (block, repeated) = self.ranked_product("blocked_product", tiler)?;
-        zip(&block, &repeated)
+        zip_modes(block, repeated, "blocked_product")
     }
 
     /// As [`Layout::blocked_product`] with the blocks interleaved: mode `i` is (tiler mode, block
@@ -99,15 +134,15 @@ impl Layout {
     /// As [`Layout::logical_product`].
     pub fn raked_product(&self, tiler: &Layout) -> Result<Layout> {
         let (block, repeated) = self.ranked_product("raked_product", tiler)?;
-        zip(&repeated, &block)
+        zip_modes(repeated, block, "raked_product")
     }
 
     fn ranked_product(&self, operation: &'static str, tiler: &Layout) -> Result<(Layout, Layout)> {
         let rank = self.rank().max(tiler.rank());
-        let block = tupled(&self.padded(rank));
-        let tiler = tupled(&tiler.padded(rank));
-        let product = block.product(operation, &Tiler::Layout(tiler))?;
-        Ok((product.mode(0)?, product.mode(1)?))
+        let block = tupled(self.padded(rank));
+        let tiler = tupled(tiler.padded(rank));
+        let repeated = block.repetition(operation, &tiler)?;
+        Ok((block, repeated))
     }
 
     /// Repeats this block until it fills `shape`, block after block in the order given (first mode
@@ -168,18 +203,24 @@ pub fn zip(a: &Layout, b: &Layout) -> Result<Layout> {
         };
         return Err(LayoutError::binary("zip", a, b, rule));
     }
-    let pairs = a.modes().into_iter().zip(b.modes());
-    let pairs: Result<Vec<_>> = pairs.map(|(a, b)| Layout::concat(&[a, b])).collect();
-    Layout::concat(&pairs?)
+    zip_modes(a.clone(), b.clone(), "zip")
+}
+
+fn zip_modes(a: Layout, b: Layout, operation: &'static str) -> Result<Layout> {
+    let pairs = a.into_modes().into_iter().zip(b.into_modes());
+    Layout::join(
+        pairs.map(|(a, b)| Layout::bundle(vec![a, b])).collect(),
+        operation,
+    )
 }
 
 /// A leaf as a tuple of one.
-fn tupled(layout: &Layout) -> Layout {
+fn tupled(layout: Layout) -> Layout {
     match layout.shape {
         Nest::Int(_) => Layout {
-            shape: Nest::Tuple(vec![layout.shape.clone()]),
-            stride: Nest::Tuple(vec![layout.stride.clone()]),
+            shape: Nest::Tuple(vec![layout.shape]),
+            stride: Nest::Tuple(vec![layout.stride]),
         },
-        Nest::Tuple(_) => layout.clone(),
+        Nest::Tuple(_) => layout,
     }
 }
