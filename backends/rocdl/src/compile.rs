@@ -165,8 +165,9 @@ pub fn compile(
 }
 
 fn translate(module: &Module<'_>, root: OperationRef<'_, '_>) -> Result<LlvmModule, RocdlError> {
-    // SAFETY: the reference is to the module's own context, which lives as long.
-    register_all_llvm_translations(unsafe { module.context().to_ref() });
+    let handle = module.context();
+    // SAFETY: `handle` outlives the reference, and the module's context outlives both.
+    register_all_llvm_translations(unsafe { handle.to_ref() });
     let raw = root.to_raw();
     let mut outcome = None;
     let reported = with_diagnostics(module, || {
@@ -194,8 +195,10 @@ fn with_diagnostics(
     body: impl FnOnce() -> Option<()>,
 ) -> Result<(), RocdlError> {
     let errors = Arc::new(Mutex::new(Vec::new()));
-    // SAFETY: the reference is to the module's own context, which lives as long.
-    let context = unsafe { module.context().to_ref() };
+    // What `to_ref` gives points into the handle, so the handle needs a name.
+    let handle = module.context();
+    // SAFETY: `handle` outlives the reference, and the module's context outlives both.
+    let context = unsafe { handle.to_ref() };
     let collected = Arc::clone(&errors);
     let handler = context.attach_diagnostic_handler(move |diagnostic| {
         if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
