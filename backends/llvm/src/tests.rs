@@ -139,19 +139,21 @@ fn bitcode_and_garbage() {
     );
 }
 
+/// A WMMA with operands as gfx11 has them.
+const WMMA: &str = "define amdgpu_kernel void @k(ptr addrspace(1) %p) {
+      %a = load <16 x half>, ptr addrspace(1) %p
+      %c = load <8 x float>, ptr addrspace(1) %p
+      %d = call <8 x float> @llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16(
+          <16 x half> %a, <16 x half> %a, <8 x float> %c)
+      store <8 x float> %d, ptr addrspace(1) %p
+      ret void
+    }";
+
 #[test]
 fn an_intrinsic_that_the_chip_lacks_is_an_error() {
-    let ir = "define amdgpu_kernel void @k(ptr addrspace(1) %p) {
-          %a = load <16 x half>, ptr addrspace(1) %p
-          %c = load <8 x float>, ptr addrspace(1) %p
-          %d = call <8 x float> @llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16(
-              <16 x half> %a, <16 x half> %a, <8 x float> %c)
-          store <8 x float> %d, ptr addrspace(1) %p
-          ret void
-        }";
-    compile(ir, &options("gfx1100")).unwrap();
+    compile(WMMA, &options("gfx1100")).unwrap();
     for _ in 0..2 {
-        let error = compile(ir, &options("gfx942")).unwrap_err();
+        let error = compile(WMMA, &options("gfx942")).unwrap_err();
         assert!(matches!(
             error,
             LlvmError::Crashed {
@@ -161,7 +163,17 @@ fn an_intrinsic_that_the_chip_lacks_is_an_error() {
         ));
         assert!(error.to_string().contains("wmma"), "{error}");
     }
-    compile(ir, &options("gfx1100")).unwrap();
+    compile(WMMA, &options("gfx1100")).unwrap();
+}
+
+#[test]
+fn crashes_on_one_thread_leave_the_others_alone() {
+    let expected = compile(WMMA, &options("gfx1100")).unwrap();
+    (0..24).into_par_iter().for_each(|index| match index % 3 {
+        0 => assert!(compile(WMMA, &options("gfx942")).is_err()),
+        1 => assert!(link(b"\x7fELF").is_err()),
+        _ => assert!(compile(WMMA, &options("gfx1100")).unwrap() == expected),
+    });
 }
 
 #[test]

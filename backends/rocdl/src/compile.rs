@@ -11,7 +11,7 @@ use mlir_sys::mlirTranslateModuleToLLVMIR;
 use serde::Serialize;
 use tilefold_llvm::codegen::{self, Level, generate};
 use tilefold_llvm::link::link;
-use tilefold_llvm::{Chip, LlvmModule};
+use tilefold_llvm::{Chip, LlvmError, LlvmModule};
 use tilefold_machine::Machine;
 
 use crate::check;
@@ -105,7 +105,10 @@ pub fn compile(
     let mut stage_ms = StageMs::default();
     let mut clock = Stopwatch::start();
     let root = check::translatable(module);
-    with_diagnostics(module, || module.as_operation().verify().then_some(()))?;
+    let (is_valid, errors) = collecting_errors(module, || module.as_operation().verify());
+    if !is_valid || !errors.is_empty() {
+        return Err(RocdlError::Module(errors));
+    }
     check::operations(root, &kernel.name, machine)?;
     stage_ms.verify = clock.lap();
 
@@ -165,35 +168,31 @@ pub fn compile(
 }
 
 fn translate(module: &Module<'_>, root: OperationRef<'_, '_>) -> Result<LlvmModule, RocdlError> {
+    // What `to_ref` gives points into the handle, so the handle needs a name.
     let handle = module.context();
     // SAFETY: `handle` outlives the reference, and the module's context outlives both.
     register_all_llvm_translations(unsafe { handle.to_ref() });
     let raw = root.to_raw();
-    let mut outcome = None;
-    let reported = with_diagnostics(module, || {
+    let (translated, mut errors) = collecting_errors(module, || {
         // SAFETY: MLIR gives null or a module of the context that it is given, which the caller
         // owns; the frame of the closure holds nothing to destroy.
-        let translated = unsafe {
+        unsafe {
             LlvmModule::translate(|context| mlirTranslateModuleToLLVMIR(raw, context.cast()).cast())
-        };
-        let is_translated = translated.is_ok();
-        outcome = Some(translated);
-        is_translated.then_some(())
-    });
-    match (reported, outcome) {
-        (Err(RocdlError::Module(messages)), _) if !messages.is_empty() => {
-            Err(RocdlError::Module(messages))
         }
-        (_, Some(translated)) => Ok(translated?),
-        (_, None) => Err(RocdlError::Module(Vec::new())),
+    });
+    match translated {
+        Ok(translated) if errors.is_empty() => Ok(translated),
+        Err(crash @ LlvmError::Crashed { .. }) => Err(crash.into()),
+        Err(error) if errors.is_empty() => {
+            errors.push(error.to_string());
+            Err(RocdlError::Module(errors))
+        }
+        Ok(_) | Err(_) => Err(RocdlError::Module(errors)),
     }
 }
 
-/// Runs `body`; when it gives `None` or reports an error, the errors that MLIR reported meanwhile.
-fn with_diagnostics(
-    module: &Module<'_>,
-    body: impl FnOnce() -> Option<()>,
-) -> Result<(), RocdlError> {
+/// Runs `body`; also gives the errors that MLIR reported meanwhile.
+fn collecting_errors<T>(module: &Module<'_>, body: impl FnOnce() -> T) -> (T, Vec<String>) {
     let errors = Arc::new(Mutex::new(Vec::new()));
     // What `to_ref` gives points into the handle, so the handle needs a name.
     let handle = module.context();
@@ -216,11 +215,7 @@ fn with_diagnostics(
     let mut errors = std::mem::take(&mut *errors.lock().unwrap_or_else(PoisonError::into_inner));
     // Threads report in any order.
     errors.sort();
-    if outcome.is_some() && errors.is_empty() {
-        Ok(())
-    } else {
-        Err(RocdlError::Module(errors))
-    }
+    (outcome, errors)
 }
 
 struct Stopwatch(Instant);
