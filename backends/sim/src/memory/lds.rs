@@ -1,0 +1,224 @@
+//! The local data share of a workgroup, and who touched which byte since the last barrier.
+
+/// Most waves of a workgroup whose accesses can be told apart.
+pub(crate) const MAX_WAVES: u32 = 63;
+/// Marks bytes that several waves read in one interval.
+const SEVERAL: u16 = 63;
+/// A tag holds a barrier interval above the six bits of a wave.
+const WAVE_BITS: u32 = 6;
+/// Interval 0 means never; interval 1 is any that is too long ago to matter.
+const FIRST_INTERVAL: u64 = 2;
+/// Intervals that a tag can tell apart.
+const INTERVALS: u64 = 1 << (16 - WAVE_BITS);
+
+/// The bytes that one LDS operation touches: at most two spans a lane.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Touch<const W: usize> {
+    pub(crate) base: [u32; W],
+    pub(crate) offsets: [u32; 2],
+    pub(crate) spans: usize,
+    /// Bytes of a span.
+    pub(crate) bytes: usize,
+    /// Active lanes whose bytes all exist.
+    pub(crate) lanes: u64,
+    pub(crate) write: bool,
+}
+
+/// Lanes with something wrong.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Faults {
+    pub(crate) race: u64,
+    pub(crate) uninitialized: u64,
+}
+
+pub(crate) struct Lds {
+    pub(crate) bytes: Vec<u8>,
+    /// Per byte the interval and wave of the last write; 0 if nobody wrote.
+    writers: Vec<u16>,
+    /// Per byte the interval and wave of the last read, or [`SEVERAL`].
+    readers: Vec<u16>,
+    /// Interval number that tags call [`FIRST_INTERVAL`].
+    origin: u64,
+}
+
+impl Lds {
+    pub(crate) fn new(bytes: usize) -> Lds {
+        Lds {
+            bytes: vec![0; bytes],
+            writers: vec![0; bytes],
+            readers: vec![0; bytes],
+            origin: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[inline(always)]
+    pub(crate) fn read_u32(&self, at: usize) -> u32 {
+        let bytes = &self.bytes[at..at + 4];
+        u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    }
+
+    #[inline(always)]
+    pub(crate) fn write_u32(&mut self, at: usize, value: u32) {
+        self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    /// Notes an access of a wave in a barrier interval and finds what it collides with.
+    pub(crate) fn note<const W: usize>(
+        &mut self,
+        touch: &Touch<W>,
+        wave: u32,
+        interval: u64,
+    ) -> Faults {
+        let mut number = interval - self.origin + FIRST_INTERVAL;
+        if number >= INTERVALS {
+            self.forget(interval);
+            number = interval - self.origin + FIRST_INTERVAL;
+        }
+        let tag = (number as u16) << WAVE_BITS | wave as u16;
+        let mut faults = Faults::default();
+        for &offset in &touch.offsets[..touch.spans] {
+            let found = match touch.bytes {
+                16 => self.spans::<16, W>(touch, offset, tag),
+                12 => self.spans::<12, W>(touch, offset, tag),
+                8 => self.spans::<8, W>(touch, offset, tag),
+                4 => self.spans::<4, W>(touch, offset, tag),
+                2 => self.spans::<2, W>(touch, offset, tag),
+                _ => self.spans::<1, W>(touch, offset, tag),
+            };
+            faults.race |= found.race;
+            faults.uninitialized |= found.uninitialized;
+        }
+        faults
+    }
+
+    #[inline(always)]
+    fn spans<const N: usize, const W: usize>(
+        &mut self,
+        touch: &Touch<W>,
+        offset: u32,
+        tag: u16,
+    ) -> Faults {
+        crate::simd::wide(|| {
+            let mut faults = Faults::default();
+            for lane in 0..W {
+                if touch.lanes >> lane & 1 == 0 {
+                    continue;
+                }
+                let at = (touch.base[lane].wrapping_add(offset)) as usize;
+                let writers: &mut [u16; N] = (&mut self.writers[at..at + N])
+                    .try_into()
+                    .expect("the slice has N elements");
+                let readers: &mut [u16; N] = (&mut self.readers[at..at + N])
+                    .try_into()
+                    .expect("the slice has N elements");
+                let (race, unwritten) = match touch.write {
+                    true => (write_span(writers, readers, tag), false),
+                    false => read_span(writers, readers, tag),
+                };
+                faults.race |= u64::from(race) << lane;
+                faults.uninitialized |= u64::from(unwritten) << lane;
+            }
+            faults
+        })
+    }
+
+    /// Moves the origin so that `interval` and the one before it have numbers again.
+    fn forget(&mut self, interval: u64) {
+        let origin = interval - 1;
+        let shift = (origin - self.origin).min(INTERVALS) as u16;
+        for tag in self.writers.iter_mut().chain(&mut self.readers) {
+            let number = *tag >> WAVE_BITS;
+            *tag = if *tag == 0 {
+                0
+            } else if number > shift {
+                *tag - (shift << WAVE_BITS)
+            } else {
+                1 << WAVE_BITS
+            };
+        }
+        self.origin = origin;
+    }
+}
+
+/// True if another wave touched the tag's byte in the same interval.
+#[inline(always)]
+fn foreign(other: u16, tag: u16) -> bool {
+    ((other ^ tag) >> WAVE_BITS == 0) & (other != tag)
+}
+
+#[inline(always)]
+fn write_span<const N: usize>(writers: &mut [u16; N], readers: &[u16; N], tag: u16) -> bool {
+    let mut race = false;
+    for at in 0..N {
+        race |= foreign(writers[at], tag) | foreign(readers[at], tag);
+    }
+    *writers = [tag; N];
+    race
+}
+
+#[inline(always)]
+fn read_span<const N: usize>(writers: &[u16; N], readers: &mut [u16; N], tag: u16) -> (bool, bool) {
+    let (mut race, mut unwritten) = (false, false);
+    for at in 0..N {
+        race |= foreign(writers[at], tag);
+        unwritten |= writers[at] == 0;
+        readers[at] = if foreign(readers[at], tag) {
+            tag | SEVERAL
+        } else {
+            tag
+        };
+    }
+    (race, unwritten)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(at: u32, write: bool) -> Touch<32> {
+        Touch {
+            base: [at; 32],
+            offsets: [0; 2],
+            spans: 1,
+            bytes: 4,
+            lanes: 1,
+            write,
+        }
+    }
+
+    #[test]
+    fn races_are_between_waves_and_within_an_interval() {
+        let mut lds = Lds::new(64);
+        assert_eq!(lds.note(&touch(0, false), 0, 0).uninitialized, 1);
+        assert_eq!(lds.note(&touch(4, true), 0, 0), Faults::default());
+        assert_eq!(lds.note(&touch(4, false), 0, 0), Faults::default());
+        assert_eq!(lds.note(&touch(4, false), 1, 0).race, 1);
+        assert_eq!(lds.note(&touch(4, false), 1, 1), Faults::default());
+        assert_eq!(lds.note(&touch(4, false), 2, 1), Faults::default());
+        assert_eq!(
+            lds.note(&touch(4, true), 1, 1).race,
+            1,
+            "wave 2 reads it too"
+        );
+        assert_eq!(lds.note(&touch(8, true), 1, 1), Faults::default());
+        assert_eq!(lds.note(&touch(7, true), 2, 1).race, 1, "one common byte");
+    }
+
+    #[test]
+    fn intervals_never_run_out() {
+        let mut lds = Lds::new(8);
+        for interval in 0..5000 {
+            let wave = (interval % 2) as u32;
+            assert_eq!(lds.note(&touch(0, true), wave, interval), Faults::default());
+            assert_eq!(
+                lds.note(&touch(0, true), 1 - wave, interval).race,
+                1,
+                "{interval}"
+            );
+        }
+    }
+}

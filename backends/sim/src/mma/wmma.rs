@@ -1,0 +1,377 @@
+//! WMMA of RDNA 3 and RDNA 4 in wave32: 16x16 tiles of D = A x B + C.
+//!
+//! Lane maps: AMD's matrix instruction calculator. On RDNA 3 lanes 16 to 31 of A and B repeat
+//! lanes 0 to 15, and lane `l` holds row `l % 16` of A or column `l % 16` of B, all of K; register
+//! `r` of C and D holds row `2 r + l / 16`. On RDNA 4 the two halves of the wave hold different
+//! parts of K, and register `r` of C and D holds row `r + 8 (l / 16)`.
+
+use crate::chip::Isa;
+use crate::group::Group;
+use crate::program::Inst;
+use crate::report::Check;
+use crate::simd::wide;
+use crate::text::{Line, Value};
+use crate::valu::float::{from_bf8, from_bf16, from_f16, from_fp8, to_bf16, to_f16, to_f32_odd};
+use crate::valu::{Type, constant};
+use crate::wave::Wave;
+
+/// Element types of A and B.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Element {
+    F16,
+    Bf16,
+    Fp8,
+    Bf8,
+    Int8 { signed: bool },
+    Int4 { signed: bool },
+}
+
+impl Element {
+    fn bits(self) -> usize {
+        match self {
+            Element::F16 | Element::Bf16 => 16,
+            Element::Fp8 | Element::Bf8 | Element::Int8 { .. } => 8,
+            Element::Int4 { .. } => 4,
+        }
+    }
+}
+
+/// Types of C and D.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Accumulator {
+    F32,
+    F16,
+    Bf16,
+    I32,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Third {
+    Registers(u16),
+    Const(u32),
+}
+
+/// A WMMA instruction, ready to execute.
+pub(crate) struct Wmma {
+    a: (u16, Element),
+    b: (u16, Element),
+    c: Third,
+    d: u16,
+    accumulator: Accumulator,
+    k: usize,
+    isa: Isa,
+    /// RDNA 3 with 16-bit accumulators: whether C and D are the high halves.
+    high: bool,
+    /// For A, B, C: negate the elements of low halves, of high halves. For C the second is abs.
+    neg: [[bool; 3]; 2],
+    clamp: bool,
+}
+
+/// Largest K.
+const MAX_K: usize = 32;
+type Panel = [[f64; 16]; MAX_K];
+type Tile = [[f64; 16]; 16];
+
+impl Wmma {
+    /// The WMMA of a line; the error says what is not known about it.
+    pub(crate) fn new(line: &Line, isa: Isa) -> Result<Wmma, String> {
+        Self::build(line, isa).ok_or_else(|| "no such WMMA or operand".to_owned())
+    }
+
+    fn build(line: &Line, isa: Isa) -> Option<Wmma> {
+        // v_wmma_f32_16x16x16_fp8_bf8
+        let mut parts = line.name.strip_prefix("v_wmma_")?.split('_');
+        let accumulator = match parts.next()? {
+            "f32" => Accumulator::F32,
+            "f16" => Accumulator::F16,
+            "bf16" => Accumulator::Bf16,
+            "i32" => Accumulator::I32,
+            _ => return None,
+        };
+        let k = match parts.next()? {
+            "16x16x16" => 16,
+            "16x16x32" => 32,
+            _ => return None,
+        };
+        let neg = [line.bits("neg_lo", false), line.bits("neg_hi", false)];
+        let element = |name: &str, at: usize| {
+            // For integers `neg_lo` means signed.
+            let signed = neg[0][at];
+            Some(match name {
+                "f16" => Element::F16,
+                "bf16" => Element::Bf16,
+                "fp8" => Element::Fp8,
+                "bf8" => Element::Bf8,
+                "iu8" => Element::Int8 { signed },
+                "iu4" => Element::Int4 { signed },
+                _ => return None,
+            })
+        };
+        let a = parts.next()?;
+        let b = parts.next().unwrap_or(a);
+        let (a, b) = (element(a, 0)?, element(b, 1)?);
+        let select: [bool; 3] = line.bits("op_sel", false);
+        let lanes_of_k = if isa == Isa::Gfx11 { k } else { k / 2 };
+        let register = |at: usize, bits: usize| match line.operands.get(at)?.value {
+            Value::Vector { first, count, .. } if usize::from(count) * 32 == bits => Some(first),
+            _ => None,
+        };
+        let packed =
+            isa == Isa::Gfx12 && matches!(accumulator, Accumulator::F16 | Accumulator::Bf16);
+        let tile_bits = if packed { 128 } else { 256 };
+        let c = match &line.operands.get(3)?.value {
+            Value::Vector { .. } => Third::Registers(register(3, tile_bits)?),
+            value => Third::Const(constant(
+                value,
+                match accumulator {
+                    Accumulator::F32 => Type::F32,
+                    Accumulator::I32 => Type::B32,
+                    Accumulator::F16 | Accumulator::Bf16 => Type::F16,
+                },
+            )? as u32),
+        };
+        Some(Wmma {
+            a: (register(1, lanes_of_k * a.bits())?, a),
+            b: (register(2, lanes_of_k * b.bits())?, b),
+            c,
+            d: register(0, tile_bits)?,
+            accumulator,
+            k,
+            isa,
+            high: select[2],
+            neg,
+            clamp: line.flag("clamp"),
+        })
+    }
+
+    pub(crate) fn execute<const W: usize>(
+        &self,
+        wave: &mut Wave<W>,
+        group: &mut Group<'_, W>,
+        inst: &Inst<W>,
+    ) {
+        self.check(wave, group, inst);
+        let (mut a, mut b) = ([[0.0; 16]; MAX_K], [[0.0; 16]; MAX_K]);
+        let mut tile = [[0.0; 16]; 16];
+        self.panel(self.a, 0, wave, &mut a);
+        self.panel(self.b, 1, wave, &mut b);
+        self.load_c(wave, &mut tile);
+        multiply(&a[..self.k], &b[..self.k], &mut tile);
+        self.store_d(wave, &tile);
+        let count = if self.packed() { 4 } else { 8 };
+        wave.last_mma = Some((self.d, count));
+    }
+
+    /// What RDNA 3 leaves to the program: repeated halves, and distance between dependent WMMAs.
+    fn check<const W: usize>(&self, wave: &Wave<W>, group: &mut Group<'_, W>, inst: &Inst<W>) {
+        let per_k = if self.isa == Isa::Gfx11 {
+            self.k
+        } else {
+            self.k / 2
+        };
+        for (name, (first, element)) in [("A", self.a), ("B", self.b)] {
+            let count = (per_k * element.bits() / 32) as u16;
+            if let Some((written, length)) = wave.last_mma
+                && first < written + length
+                && written < first + count
+            {
+                group.find(Check::WmmaHazard, wave, inst, None, || {
+                    format!("{name} at v{first} is what the WMMA before writes from v{written}")
+                });
+            }
+            if self.isa != Isa::Gfx11 {
+                continue;
+            }
+            for register in first..first + count {
+                let (low, high) = wave.v[usize::from(register)].split_at(16);
+                if low != &high[..16] {
+                    let lane = (0..16).find(|&lane| low[lane] != high[lane]).unwrap_or(0);
+                    group.find(
+                        Check::WmmaHalves,
+                        wave,
+                        inst,
+                        Some(lane as u32 + 16),
+                        || format!("{name} in v{register} differs from lane {lane}"),
+                    );
+                    break;
+                }
+            }
+        }
+    }
+
+    /// 16-bit accumulators on RDNA 4 lie two to a register.
+    fn packed(&self) -> bool {
+        self.isa == Isa::Gfx12 && matches!(self.accumulator, Accumulator::F16 | Accumulator::Bf16)
+    }
+
+    /// An operand as `panel[k][row of A or column of B]`.
+    fn panel<const W: usize>(
+        &self,
+        (first, element): (u16, Element),
+        operand: usize,
+        wave: &Wave<W>,
+        panel: &mut Panel,
+    ) {
+        let bits = element.bits();
+        let per_register = 32 / bits;
+        let halves = if self.isa == Isa::Gfx11 { 1 } else { 2 };
+        let per_lane = self.k / halves;
+        let [low, high] = self.neg;
+        let float = matches!(element, Element::F16 | Element::Bf16);
+        wide(|| {
+            for half in 0..halves {
+                for at in 0..per_lane {
+                    // 16-bit operands of RDNA 4 interleave the halves of the wave by fours.
+                    let k = match (halves, bits) {
+                        (1, _) => at,
+                        (_, 16) => at / 4 * 8 + half * 4 + at % 4,
+                        _ => half * per_lane + at,
+                    };
+                    let register = &wave.v[usize::from(first) + at / per_register];
+                    let lanes: &[u32; 16] = register[16 * half..16 * half + 16]
+                        .try_into()
+                        .expect("the slice has 16 lanes");
+                    let shift = (at % per_register * bits) as u32;
+                    decode(lanes, shift, element, &mut panel[k]);
+                    let negate = if at % 2 == 0 { low } else { high };
+                    if float && negate[operand] {
+                        panel[k] = panel[k].map(|value| -value);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Register, and first lane, of a row of C or D.
+    fn row_place(&self, row: usize) -> (usize, usize) {
+        match self.isa {
+            Isa::Gfx11 => (row / 2, 16 * (row % 2)),
+            _ => (row % 8, 16 * (row / 8)),
+        }
+    }
+
+    fn load_c<const W: usize>(&self, wave: &Wave<W>, tile: &mut Tile) {
+        let first = match self.c {
+            Third::Registers(first) => usize::from(first),
+            Third::Const(bits) => {
+                let value = match self.accumulator {
+                    Accumulator::F32 => f64::from(f32::from_bits(bits)),
+                    Accumulator::F16 => f64::from(from_f16(bits)),
+                    Accumulator::Bf16 => f64::from(from_bf16(bits)),
+                    Accumulator::I32 => f64::from(bits as i32),
+                };
+                *tile = [[value; 16]; 16];
+                return self.sign_c(tile);
+            }
+        };
+        wide(|| {
+            for (row, values) in tile.iter_mut().enumerate() {
+                let (register, lane) = self.row_place(row);
+                let (register, shift) = match self.packed() {
+                    true => (register / 2, 16 * (register % 2)),
+                    false => (register, if self.high { 16 } else { 0 }),
+                };
+                let bits: &[u32; 16] = wave.v[first + register][lane..lane + 16]
+                    .try_into()
+                    .expect("the slice has 16 lanes");
+                for (value, &bits) in values.iter_mut().zip(bits) {
+                    *value = match self.accumulator {
+                        Accumulator::F32 => f64::from(f32::from_bits(bits)),
+                        Accumulator::F16 => f64::from(from_f16(bits >> shift & 0xffff)),
+                        Accumulator::Bf16 => f64::from(from_bf16(bits >> shift & 0xffff)),
+                        Accumulator::I32 => f64::from(bits as i32),
+                    };
+                }
+            }
+        });
+        self.sign_c(tile);
+    }
+
+    fn sign_c(&self, tile: &mut Tile) {
+        if self.accumulator == Accumulator::I32 {
+            return;
+        }
+        let (neg, abs) = (self.neg[0][2], self.neg[1][2]);
+        if neg || abs {
+            for value in tile.iter_mut().flatten() {
+                let magnitude = if abs { value.abs() } else { *value };
+                *value = if neg { -magnitude } else { magnitude };
+            }
+        }
+    }
+
+    fn store_d<const W: usize>(&self, wave: &mut Wave<W>, tile: &Tile) {
+        let first = usize::from(self.d);
+        wide(|| {
+            for (row, values) in tile.iter().enumerate() {
+                let (register, lane) = self.row_place(row);
+                let (register, shift) = match self.packed() {
+                    true => (register / 2, 16 * (register % 2)),
+                    false => (register, if self.high { 16 } else { 0 }),
+                };
+                let bits: &mut [u32; 16] = (&mut wave.v[first + register][lane..lane + 16])
+                    .try_into()
+                    .expect("the slice has 16 lanes");
+                let keep = !(0xffff_u32 << shift);
+                for (bits, &value) in bits.iter_mut().zip(values) {
+                    *bits = match self.accumulator {
+                        Accumulator::F32 => canonical(value as f32).to_bits(),
+                        Accumulator::F16 => {
+                            *bits & keep | to_f16(canonical(to_f32_odd(value))) << shift
+                        }
+                        Accumulator::Bf16 => {
+                            *bits & keep | to_bf16(canonical(to_f32_odd(value))) << shift
+                        }
+                        // Exact in f64; without clamping the low 32 bits remain.
+                        Accumulator::I32 if self.clamp => value as i32 as u32,
+                        Accumulator::I32 => value as i64 as u32,
+                    };
+                }
+            }
+        });
+    }
+}
+
+/// A NaN is the positive quiet one.
+#[inline(always)]
+fn canonical(value: f32) -> f32 {
+    if value.is_nan() {
+        f32::from_bits(0x7fc0_0000)
+    } else {
+        value
+    }
+}
+
+/// One element of sixteen lanes.
+#[inline(always)]
+fn decode(lanes: &[u32; 16], shift: u32, element: Element, out: &mut [f64; 16]) {
+    for (out, &bits) in out.iter_mut().zip(lanes) {
+        let bits = bits >> shift;
+        *out = match element {
+            Element::F16 => f64::from(from_f16(bits & 0xffff)),
+            Element::Bf16 => f64::from(from_bf16(bits & 0xffff)),
+            Element::Fp8 => f64::from(from_fp8(bits as u8)),
+            Element::Bf8 => f64::from(from_bf8(bits as u8)),
+            Element::Int8 { signed: true } => f64::from(bits as u8 as i8),
+            Element::Int8 { signed: false } => f64::from(bits as u8),
+            Element::Int4 { signed: true } => f64::from(((bits << 28) as i32) >> 28),
+            Element::Int4 { signed: false } => f64::from(bits & 15),
+        };
+    }
+}
+
+/// `tile[m][n] += a[k][m] * b[k][n]`, the products being exact in f64.
+fn multiply(a: &[[f64; 16]], b: &[[f64; 16]], tile: &mut Tile) {
+    wide(|| {
+        for (m, sums) in tile.iter_mut().enumerate() {
+            let mut row = *sums;
+            for (a, b) in a.iter().zip(b) {
+                let scale = a[m];
+                for n in 0..16 {
+                    row[n] = scale.mul_add(b[n], row[n]);
+                }
+            }
+            *sums = row;
+        }
+    });
+}

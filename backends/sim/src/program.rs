@@ -1,0 +1,382 @@
+//! A kernel, decoded once into micro-operations.
+
+use std::collections::BTreeMap;
+
+use tilefold_llvm::disasm::Disassembler;
+
+use crate::chip::{Chip, Isa};
+use crate::error::Error;
+use crate::memory::access::Vmem;
+use crate::memory::ds::Ds;
+use crate::memory::scalar::Smem;
+use crate::mma::Wmma;
+use crate::object::CodeObject;
+use crate::report::Class;
+use crate::salu::Salu;
+use crate::system::{self, System};
+use crate::text::{Line, NULL, SCALARS, Value};
+use crate::valu::{self, LaneOp, Packed, Valu};
+use crate::waits::{Queue, Registers, Wait};
+
+/// What an instruction does.
+pub(crate) enum Op<const W: usize> {
+    Valu(Box<Valu<W>>),
+    /// Both halves read before either writes.
+    Dual(Box<[Valu<W>; 2]>),
+    Packed(Box<Packed<W>>),
+    Lane(Box<LaneOp>),
+    Wmma(Box<Wmma>),
+    Salu(Salu),
+    Branch {
+        condition: Condition,
+        target: usize,
+    },
+    Wait(Wait),
+    Barrier(Barrier),
+    Ds(Box<Ds<W>>),
+    Vmem(Box<Vmem>),
+    Smem(Box<Smem>),
+    System(System),
+    Nothing,
+    End,
+    /// Decoded, but not known: the reason.
+    Unknown(String),
+}
+
+/// When a branch is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Always,
+    Scc(bool),
+    /// Whether VCC has a bit set.
+    Vcc(bool),
+    /// Whether EXEC has a bit set.
+    Exec(bool),
+}
+
+/// The two halves of a barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Barrier {
+    Both,
+    Signal,
+    Wait,
+}
+
+/// One instruction.
+pub(crate) struct Inst<const W: usize> {
+    pub(crate) address: u64,
+    pub(crate) text: Box<str>,
+    pub(crate) class: Class,
+    pub(crate) op: Op<W>,
+    /// Registers that are read, and those written at once.
+    pub(crate) uses: Registers,
+    /// Registers that are written when the load returns, and the queue it waits in.
+    pub(crate) fills: Option<(Queue, Registers)>,
+}
+
+/// A decoded kernel.
+pub(crate) struct Program<const W: usize> {
+    pub(crate) insts: Vec<Inst<W>>,
+    pub(crate) entry: usize,
+    /// Instruction by address, for computed jumps.
+    pub(crate) at: BTreeMap<u64, usize>,
+    /// LDS instructions, which number themselves.
+    pub(crate) ds_count: usize,
+    /// Vector registers named anywhere.
+    pub(crate) vectors: usize,
+}
+
+/// Registers beyond the last one named that an operand may still reach.
+const SLACK: usize = 16;
+
+/// Most instructions that are decoded.
+const MAX_INSTRUCTIONS: usize = 1 << 20;
+
+impl<const W: usize> Program<W> {
+    /// Decodes what can be reached from `entry`.
+    pub(crate) fn decode(object: &CodeObject, entry: u64) -> Result<Program<W>, Error> {
+        let chip = object.target();
+        let mut disassembler = disassembler(chip, W)?;
+        let mut texts: BTreeMap<u64, (usize, String)> = BTreeMap::new();
+        let mut open = vec![entry];
+        let (start, end) = object.code_range();
+        while let Some(mut address) = open.pop() {
+            while (start..end).contains(&address) && !texts.contains_key(&address) {
+                if texts.len() == MAX_INSTRUCTIONS {
+                    return Err(Error::Format("the kernel is too long".into()));
+                }
+                let bytes = object.code_from(address);
+                let Some((length, text)) = disassembler.decode(bytes, address) else {
+                    let word: Vec<String> = bytes
+                        .iter()
+                        .take(4)
+                        .map(|byte| format!("{byte:02x}"))
+                        .collect();
+                    texts.insert(address, (4, format!(".undecodable {}", word.join(" "))));
+                    break;
+                };
+                let next = address + length as u64;
+                let line = Line::parse(&text);
+                if let Some((condition, target)) = branch(&line, next) {
+                    open.push(target);
+                    texts.insert(address, (length, text));
+                    if condition == Condition::Always {
+                        break;
+                    }
+                } else {
+                    let ends = matches!(line.name.as_str(), "s_endpgm" | "s_setpc_b64");
+                    if line.name == "s_getpc_b64" || line.name == "s_swappc_b64" {
+                        // A computed jump may go anywhere: decode all there is.
+                        open.push(start);
+                    }
+                    texts.insert(address, (length, text));
+                    if ends {
+                        break;
+                    }
+                }
+                address = next;
+            }
+        }
+        Self::build(texts, entry, chip)
+    }
+
+    fn build(
+        texts: BTreeMap<u64, (usize, String)>,
+        entry: u64,
+        chip: Chip,
+    ) -> Result<Program<W>, Error> {
+        let at: BTreeMap<u64, usize> = texts
+            .keys()
+            .enumerate()
+            .map(|(index, &address)| (address, index))
+            .collect();
+        let mut insts = Vec::with_capacity(texts.len());
+        let mut ds_count = 0;
+        let mut vectors = 0;
+        for (address, (length, text)) in texts {
+            let mut inst = inst(address, &text, chip, &mut ds_count);
+            let line = Line::parse(&text);
+            if let Some((condition, target)) = branch(&line, address + length as u64) {
+                (inst.class, inst.op) = match at.get(&target) {
+                    Some(&target) => (Class::Branch, Op::Branch { condition, target }),
+                    None => (Class::Branch, Op::Unknown("it leaves the code".into())),
+                };
+            }
+            for (word, bits) in inst.uses.vector.iter().enumerate() {
+                let filled = inst
+                    .fills
+                    .map_or(0, |(_, registers)| registers.vector[word]);
+                if let Some(last) = (bits | filled).checked_ilog2() {
+                    vectors = vectors.max(word * 64 + last as usize + 1);
+                }
+            }
+            insts.push(inst);
+        }
+        let entry = *at.get(&entry).ok_or(Error::Jump { address: entry })?;
+        Ok(Program {
+            insts,
+            entry,
+            at,
+            ds_count,
+            vectors: vectors + SLACK,
+        })
+    }
+
+    /// Index of the instruction after the given one, if it follows directly.
+    pub(crate) fn jump(&self, address: u64) -> Result<usize, Error> {
+        self.at
+            .get(&address)
+            .copied()
+            .ok_or(Error::Jump { address })
+    }
+}
+
+fn disassembler(chip: Chip, wave: usize) -> Result<Disassembler, Error> {
+    let error = |error: tilefold_llvm::LlvmError| Error::Format(error.to_string());
+    let llvm = tilefold_llvm::Chip::find(chip.name()).map_err(error)?;
+    Disassembler::with_wave_size(llvm, wave as u32).map_err(error)
+}
+
+/// Condition and target of a branch; offsets count words from the instruction after it.
+fn branch(line: &Line, next: u64) -> Option<(Condition, u64)> {
+    let condition = match line.name.as_str() {
+        "s_branch" => Condition::Always,
+        "s_cbranch_scc0" => Condition::Scc(false),
+        "s_cbranch_scc1" => Condition::Scc(true),
+        "s_cbranch_vccz" => Condition::Vcc(false),
+        "s_cbranch_vccnz" => Condition::Vcc(true),
+        "s_cbranch_execz" => Condition::Exec(false),
+        "s_cbranch_execnz" => Condition::Exec(true),
+        _ => return None,
+    };
+    let offset = match line.operands.first()?.value {
+        Value::Int(int) => int as u16 as i16,
+        Value::Literal(bits) => bits as u16 as i16,
+        _ => return None,
+    };
+    Some((condition, next.wrapping_add_signed(i64::from(offset) * 4)))
+}
+
+/// Builds one instruction; what is not known about it becomes [`Op::Unknown`].
+fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usize) -> Inst<W> {
+    let mut uses = Registers::default();
+    let mut fills = None;
+    let (class, op) = match text.split_once("::") {
+        Some((x, y)) => {
+            let lines = [Line::parse(x), Line::parse(y)];
+            for line in &lines {
+                add_operands(line, 0, &mut uses);
+                add_implicit(line, W, &mut uses);
+            }
+            (Class::Valu, dual(&lines).unwrap_or_else(Op::Unknown))
+        }
+        None => {
+            let line = Line::parse(text);
+            let (class, op) = operation(&line, text, chip, ds_count);
+            let queue = match &op {
+                Op::Vmem(vmem) if vmem.has_result() => Some(Queue::Load),
+                Op::Ds(ds) if ds.has_result() => Some(Queue::Lds),
+                Op::Smem(_) => Some(Queue::Scalar),
+                _ => None,
+            };
+            add_operands(&line, usize::from(queue.is_some()), &mut uses);
+            add_implicit(&line, W, &mut uses);
+            if let Some(queue) = queue {
+                let mut filled = Registers::default();
+                add_operand(
+                    line.operands.first().map(|operand| &operand.value),
+                    &mut filled,
+                );
+                fills = Some((queue, filled));
+            }
+            (class, op)
+        }
+    };
+    Inst {
+        address,
+        text: text.into(),
+        class,
+        op,
+        uses,
+        fills,
+    }
+}
+
+fn add_operand(value: Option<&Value>, registers: &mut Registers) {
+    match value {
+        Some(&Value::Vector { first, count, .. }) => registers.add_vector(first, count),
+        Some(&Value::Scalar { first, count }) if first != NULL => {
+            registers.add_scalar(first, count);
+        }
+        _ => {}
+    }
+}
+
+fn add_operands(line: &Line, skip: usize, registers: &mut Registers) {
+    for operand in line.operands.iter().skip(skip) {
+        add_operand(Some(&operand.value), registers);
+    }
+}
+
+/// VCC, where an instruction reads it without saying so.
+fn add_implicit(line: &Line, wave: usize, registers: &mut Registers) {
+    let reads_vcc = line.name.starts_with("v_div_fmas")
+        || line.name.starts_with("s_cbranch_vcc")
+        || line.name == "v_dual_cndmask_b32";
+    if reads_vcc {
+        registers.add_scalar(crate::text::VCC, wave as u16 / 32);
+    }
+}
+
+fn dual<const W: usize>(lines: &[Line; 2]) -> Result<Op<W>, String> {
+    let half = |line: &Line| {
+        let name = match line.name.strip_prefix("v_dual_") {
+            Some(rest) => format!("v_{rest}"),
+            None => return Err("not a dual instruction".to_owned()),
+        };
+        let line = Line {
+            name,
+            ..line.clone()
+        };
+        match line.name.as_str() {
+            "v_dot2acc_f32_f16" | "v_dot2acc_f32_bf16" => Err("no dual dot products".to_owned()),
+            name => {
+                let row = valu::row(name).ok_or("unknown mnemonic")?;
+                Valu::new(&line, row)
+            }
+        }
+    };
+    let [x, y] = lines;
+    Ok(Op::Dual(Box::new([half(x)?, half(y)?])))
+}
+
+fn operation<const W: usize>(
+    line: &Line,
+    text: &str,
+    chip: Chip,
+    ds_count: &mut usize,
+) -> (Class, Op<W>) {
+    let name = line.name.as_str();
+    let known = |class: Class, op: Result<Op<W>, String>| (class, op.unwrap_or_else(Op::Unknown));
+    if let Some((class, op)) = system::control(line, text) {
+        return (class, op);
+    }
+    if name.starts_with("ds_") {
+        let ds = Ds::new(line, *ds_count).map(|ds| Op::Ds(Box::new(ds)));
+        *ds_count += 1;
+        return known(Class::Lds, ds);
+    }
+    if ["global_", "flat_", "buffer_", "scratch_"]
+        .iter()
+        .any(|space| name.starts_with(space))
+    {
+        return known(
+            Class::Vmem,
+            Vmem::new(line).map(|vmem| Op::Vmem(Box::new(vmem))),
+        );
+    }
+    if name.starts_with("s_load_") || name.starts_with("s_buffer_load_") {
+        return known(
+            Class::Smem,
+            Smem::new(line).map(|smem| Op::Smem(Box::new(smem))),
+        );
+    }
+    if name.starts_with("v_wmma_") {
+        if W != 32 || !matches!(chip.isa, Isa::Gfx11 | Isa::Gfx12) {
+            return (
+                Class::Mma,
+                Op::Unknown("WMMA is simulated in wave32 only".into()),
+            );
+        }
+        return known(
+            Class::Mma,
+            Wmma::new(line, chip.isa).map(|mma| Op::Wmma(Box::new(mma))),
+        );
+    }
+    if name.starts_with("s_") {
+        return match Salu::new(line) {
+            Some(salu) => known(Class::Salu, salu.map(Op::Salu)),
+            None => (Class::Salu, Op::Unknown("unknown mnemonic".into())),
+        };
+    }
+    if let Some(op) = valu::lane_op(line) {
+        return known(Class::Valu, op.map(|op| Op::Lane(Box::new(op))));
+    }
+    if let Some(op) = valu::packed(line) {
+        return known(Class::Valu, op.map(|op| Op::Packed(Box::new(op))));
+    }
+    let name = match line.number("byte_sel") {
+        Some(byte) if byte != 0 => format!("{name} byte {byte}"),
+        _ => name.to_owned(),
+    };
+    match valu::row(&name) {
+        Some(row) => known(
+            Class::Valu,
+            Valu::new(line, row).map(|valu| Op::Valu(Box::new(valu))),
+        ),
+        None => (Class::Other, Op::Unknown("unknown mnemonic".into())),
+    }
+}
+
+// A range that begins at the last scalar register must still lie in the file.
+const _: () = assert!(SCALARS >= 128 + SLACK);

@@ -1,0 +1,305 @@
+//! Instructions on packed halves, and those that mix f16 with f32.
+
+use super::float::{from_bf16, from_f16, result3, to_f16};
+use super::{Body, Input, Narrow, Row, Source, Type, row, write_half};
+use crate::text::{Half, Line, Value};
+use crate::wave::Wave;
+
+/// A packed or mixed instruction, ready to execute.
+pub(crate) enum Packed<const W: usize> {
+    /// One 16-bit operation on both halves.
+    Halves {
+        body: Narrow<W>,
+        dst: u16,
+        low: [Input; 3],
+        high: [Input; 3],
+    },
+    /// One f32 operation on both registers of pairs.
+    Pairs {
+        body: Narrow<W>,
+        dst: u16,
+        low: [Input; 3],
+        high: [Input; 3],
+    },
+    /// a x b + c in f32, each operand f32 or half of a register.
+    Mix {
+        dst: u16,
+        half: Option<Half>,
+        sources: [Input; 3],
+        clamp: bool,
+    },
+    /// Dot product of two pairs of halves, added to f32.
+    Dot {
+        dst: u16,
+        sources: [Input; 3],
+        convert: fn(u32) -> f32,
+    },
+}
+
+const ZERO: Input = Input {
+    source: Source::Const(0),
+    ty: Type::B32,
+    neg: false,
+    abs: false,
+};
+
+/// The packed instruction of a line; none when it is another family's.
+pub(crate) fn packed<const W: usize>(line: &Line) -> Option<Result<Packed<W>, String>> {
+    let name = line.name.as_str();
+    let built = if let Some(rest) = name.strip_prefix("v_fma_mix") {
+        mix(line, rest)
+    } else if name == "v_dot2_f32_f16" || name == "v_dot2_f32_bf16" {
+        dot(line)
+    } else {
+        let rest = name.strip_prefix("v_pk_")?;
+        match rest.ends_with("_f32") || rest == "mov_b32" {
+            true => pairs(line, rest),
+            false => halves(line, rest),
+        }
+    };
+    Some(built.ok_or_else(|| "no such packed instruction or operand".to_owned()))
+}
+
+fn destination(line: &Line) -> Option<(u16, Option<Half>)> {
+    match line.operands.first()?.value {
+        Value::Vector { first, half, .. } => Some((first, half)),
+        _ => None,
+    }
+}
+
+fn halves<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
+    let name = match rest {
+        "add_u16" | "add_i16" => "v_add_nc_u16".to_owned(),
+        "sub_u16" | "sub_i16" => "v_sub_nc_u16".to_owned(),
+        other => format!("v_{other}"),
+    };
+    let row: Row<W> = row(&name)?;
+    let Body::Narrow(body) = row.body else {
+        return None;
+    };
+    if row.result.bits() != 16 || line.flag("clamp") {
+        return None;
+    }
+    let mut inputs = [[ZERO; 3]; 2];
+    // `op_sel` picks the half that the low result reads, `op_sel_hi` that of the high one.
+    let selects: [[bool; 3]; 2] = [line.bits("op_sel", false), line.bits("op_sel_hi", true)];
+    let negs: [[bool; 3]; 2] = [line.bits("neg_lo", false), line.bits("neg_hi", false)];
+    for part in 0..2 {
+        for (at, &ty) in row.sources.iter().enumerate() {
+            let operand = line.operands.get(at + 1).or(match row.accumulates {
+                true => line.operands.first(),
+                false => None,
+            })?;
+            let mut input = Input::new(operand, ty, selects[part][at])?;
+            // A constant fills the low half; the high half is its sign or zero.
+            if let Source::Const(_) = input.source
+                && selects[part][at]
+            {
+                let full = super::constant(&operand.value, Type::B32).unwrap_or(0);
+                let high = matches!(operand.value, Value::Int(_) | Value::Literal(_));
+                input.source = Source::Const(if high { full >> 16 & 0xffff } else { 0 });
+            }
+            input.neg ^= negs[part][at];
+            inputs[part][at] = input;
+        }
+    }
+    let [low, high] = inputs;
+    Some(Packed::Halves {
+        body,
+        dst: destination(line)?.0,
+        low,
+        high,
+    })
+}
+
+fn pairs<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
+    let (body, sources) = match rest {
+        // Moves one register of each source: the first to the low, the second to the high.
+        "mov_b32" => match row::<W>("v_mov_b32")?.body {
+            Body::Narrow(body) => (body, 2),
+            Body::Wide(_) => return None,
+        },
+        other => {
+            let row: Row<W> = row(&format!("v_{other}"))?;
+            match row.body {
+                Body::Narrow(body) => (body, row.sources.len()),
+                Body::Wide(_) => return None,
+            }
+        }
+    };
+    let selects: [[bool; 3]; 2] = [line.bits("op_sel", false), line.bits("op_sel_hi", true)];
+    let negs: [[bool; 3]; 2] = [line.bits("neg_lo", false), line.bits("neg_hi", false)];
+    let mut inputs = [[ZERO; 3]; 2];
+    for part in 0..2 {
+        for at in 0..sources {
+            let mut input = Input::new(line.operands.get(at + 1)?, Type::F32, false)?;
+            input.source = match (input.source, selects[part][at]) {
+                (Source::Vector(index, half), true) => Source::Vector(index.checked_add(1)?, half),
+                (Source::Scalar(index), true) => Source::Scalar(index.checked_add(1)?),
+                (source, _) => source,
+            };
+            input.neg ^= negs[part][at];
+            inputs[part][at] = input;
+        }
+    }
+    let [mut low, mut high] = inputs;
+    if rest == "mov_b32" {
+        // The selections of the two sources are `op_sel[0]` and `op_sel[1]`.
+        let mut second = Input::new(line.operands.get(2)?, Type::B32, false)?;
+        if selects[0][1]
+            && let Source::Vector(index, half) = second.source
+        {
+            second.source = Source::Vector(index.checked_add(1)?, half);
+        }
+        low[0].ty = Type::B32;
+        high[0] = second;
+    }
+    Some(Packed::Pairs {
+        body,
+        dst: destination(line)?.0,
+        low,
+        high,
+    })
+}
+
+fn mix<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
+    let (dst, _) = destination(line)?;
+    let half = match rest {
+        "_f32" => None,
+        "lo_f16" => Some(Half::Low),
+        "hi_f16" => Some(Half::High),
+        _ => return None,
+    };
+    let is_half: [bool; 3] = line.bits("op_sel_hi", false);
+    let select: [bool; 3] = line.bits("op_sel", false);
+    let mut sources = [ZERO; 3];
+    for at in 0..3 {
+        let ty = if is_half[at] { Type::F16 } else { Type::F32 };
+        sources[at] = Input::new(line.operands.get(at + 1)?, ty, select[at])?;
+    }
+    Some(Packed::Mix {
+        dst,
+        half,
+        sources,
+        clamp: line.flag("clamp"),
+    })
+}
+
+fn dot<const W: usize>(line: &Line) -> Option<Packed<W>> {
+    let mut sources = [ZERO; 3];
+    for (at, source) in sources.iter_mut().enumerate() {
+        let ty = if at == 2 { Type::F32 } else { Type::B32 };
+        *source = Input::new(line.operands.get(at + 1)?, ty, false)?;
+    }
+    if !line.modifiers.is_empty() {
+        return None;
+    }
+    Some(Packed::Dot {
+        dst: destination(line)?.0,
+        sources,
+        convert: if line.name.ends_with("bf16") {
+            from_bf16
+        } else {
+            from_f16
+        },
+    })
+}
+
+impl<const W: usize> Packed<W> {
+    pub(crate) fn execute(&self, wave: &mut Wave<W>) {
+        let exec = wave.exec();
+        let mut store = [[0; W]; 3];
+        let [a, b, c] = &mut store;
+        match self {
+            Packed::Halves {
+                body,
+                dst,
+                low,
+                high,
+            } => {
+                let mut results = [[0; W]; 2];
+                for (inputs, out) in [low, high].into_iter().zip(&mut results) {
+                    let sources = [
+                        inputs[0].fetch(wave, a),
+                        inputs[1].fetch(wave, b),
+                        inputs[2].fetch(wave, c),
+                    ];
+                    body(&sources, 0, out);
+                }
+                let [low, high] = results;
+                let packed = std::array::from_fn(|lane| low[lane] & 0xffff | high[lane] << 16);
+                wave.write(*dst, &packed, exec);
+            }
+            Packed::Pairs {
+                body,
+                dst,
+                low,
+                high,
+            } => {
+                let mut results = [[0; W]; 2];
+                for (inputs, out) in [low, high].into_iter().zip(&mut results) {
+                    let sources = [
+                        inputs[0].fetch(wave, a),
+                        inputs[1].fetch(wave, b),
+                        inputs[2].fetch(wave, c),
+                    ];
+                    body(&sources, 0, out);
+                }
+                wave.write(*dst, &results[0], exec);
+                wave.write(*dst + 1, &results[1], exec);
+            }
+            Packed::Mix {
+                dst,
+                half,
+                sources,
+                clamp,
+            } => {
+                let real = |input: &Input, values: &[u32; W]| match input.ty {
+                    Type::F16 => values.map(from_f16),
+                    _ => values.map(f32::from_bits),
+                };
+                let [x, y, z] = sources;
+                let (x, y, z) = (
+                    real(x, x.fetch(wave, a)),
+                    real(y, y.fetch(wave, b)),
+                    real(z, z.fetch(wave, c)),
+                );
+                let out: [u32; W] = std::array::from_fn(|lane| {
+                    let (x, y, z) = (x[lane], y[lane], z[lane]);
+                    let bits = result3(x.mul_add(y, z), x, y, z);
+                    match clamp {
+                        true => (super::float::clamp(
+                            f64::from(f32::from_bits(bits)),
+                            wave.mode.clamp_nan,
+                        ) as f32)
+                            .to_bits(),
+                        false => bits,
+                    }
+                });
+                match half {
+                    None => wave.write(*dst, &out, exec),
+                    Some(half) => {
+                        let out = out.map(|bits| to_f16(f32::from_bits(bits)));
+                        write_half(wave, *dst, *half, &out, exec);
+                    }
+                }
+            }
+            Packed::Dot {
+                dst,
+                sources,
+                convert,
+            } => {
+                let x = *sources[0].fetch(wave, a);
+                let y = *sources[1].fetch(wave, b);
+                let z = sources[2].fetch(wave, c);
+                let real = |bits: u32| f64::from(convert(bits));
+                let out = std::array::from_fn(|lane| {
+                    let low = real(x[lane] & 0xffff) * real(y[lane] & 0xffff);
+                    let high = real(x[lane] >> 16) * real(y[lane] >> 16);
+                    ((low + high + f64::from(f32::from_bits(z[lane]))) as f32).to_bits()
+                });
+                wave.write(*dst, &out, exec);
+            }
+        }
+    }
+}

@@ -1,0 +1,594 @@
+//! Vector arithmetic: fetch up to three sources over the whole wave, compute, write by EXEC.
+//!
+//! What an instruction computes is a row of one of the tables below this module; what its operand
+//! forms mean (halves, sign modifiers, DPP, clamp, output scale, lane masks) is here, once.
+
+mod compare;
+mod convert;
+mod dpp;
+pub(crate) mod float;
+mod half_ops;
+mod integer;
+mod lanes;
+mod mixed;
+mod single;
+mod wide_ops;
+
+pub(crate) use lanes::{LaneOp, lane_op};
+pub(crate) use mixed::{Packed, packed};
+
+use crate::simd::wide;
+use crate::text::{EXEC, Half, Line, NULL, Operand, VCC, Value};
+use crate::wave::Wave;
+use dpp::Dpp;
+
+/// The sources of a 32-bit operation, one value a lane.
+pub(crate) type Sources<'a, const W: usize> = [&'a [u32; W]; 3];
+/// Computes 32-bit (or 16-bit, in the low half) results from sources and a lane mask; the value
+/// returned is a lane mask for instructions that write one.
+pub(crate) type Narrow<const W: usize> = fn(&Sources<'_, W>, u64, &mut [u32; W]) -> u64;
+/// The same on values of 64 bits, 32-bit sources zero-extended.
+pub(crate) type Wide64<const W: usize> = fn(&[[u64; W]; 3], u64, &mut [u64; W]) -> u64;
+
+pub(crate) enum Body<const W: usize> {
+    Narrow(Narrow<W>),
+    Wide(Wide64<W>),
+}
+
+impl<const W: usize> Clone for Body<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<const W: usize> Copy for Body<W> {}
+
+/// Operand types: their width, and whether denormals and clamping are those of a float.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    B16,
+    F16,
+    B32,
+    F32,
+    B64,
+    F64,
+}
+
+impl Type {
+    pub(crate) fn bits(self) -> u32 {
+        match self {
+            Type::B16 | Type::F16 => 16,
+            Type::B32 | Type::F32 => 32,
+            Type::B64 | Type::F64 => 64,
+        }
+    }
+}
+
+/// Which operands the text lists besides the destination and the sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// `dst, sources`.
+    Plain,
+    /// `mask, sources`.
+    Compare,
+    /// `sources`; the mask goes to EXEC.
+    CompareExec,
+    /// `dst, mask, sources`.
+    MaskOut,
+    /// `dst, mask out, sources, mask in`.
+    MaskInOut,
+    /// `dst, sources, mask`, VCC where none is written.
+    MaskIn,
+}
+
+/// A row of an instruction table.
+pub(crate) struct Row<const W: usize> {
+    pub(crate) body: Body<W>,
+    pub(crate) shape: Shape,
+    pub(crate) result: Type,
+    pub(crate) sources: &'static [Type],
+    /// The destination is also the last source, which the text does not repeat.
+    pub(crate) accumulates: bool,
+}
+
+impl<const W: usize> Row<W> {
+    pub(crate) fn narrow(body: Narrow<W>, result: Type, sources: &'static [Type]) -> Row<W> {
+        Row {
+            body: Body::Narrow(body),
+            shape: Shape::Plain,
+            result,
+            sources,
+            accumulates: false,
+        }
+    }
+
+    pub(crate) fn wide(body: Wide64<W>, result: Type, sources: &'static [Type]) -> Row<W> {
+        Row {
+            body: Body::Wide(body),
+            shape: Shape::Plain,
+            result,
+            sources,
+            accumulates: false,
+        }
+    }
+
+    pub(crate) fn shape(mut self, shape: Shape) -> Row<W> {
+        self.shape = shape;
+        self
+    }
+
+    fn accumulate(mut self) -> Row<W> {
+        self.accumulates = true;
+        self
+    }
+}
+
+/// Loops over the lanes of one source.
+#[inline(always)]
+pub(crate) fn map1<const W: usize>(
+    s: &Sources<'_, W>,
+    out: &mut [u32; W],
+    f: impl Fn(u32) -> u32,
+) -> u64 {
+    wide(|| {
+        for lane in 0..W {
+            out[lane] = f(s[0][lane]);
+        }
+    });
+    0
+}
+
+/// Loops over the lanes of two sources.
+#[inline(always)]
+pub(crate) fn map2<const W: usize>(
+    s: &Sources<'_, W>,
+    out: &mut [u32; W],
+    f: impl Fn(u32, u32) -> u32,
+) -> u64 {
+    wide(|| {
+        for lane in 0..W {
+            out[lane] = f(s[0][lane], s[1][lane]);
+        }
+    });
+    0
+}
+
+/// Loops over the lanes of three sources.
+#[inline(always)]
+pub(crate) fn map3<const W: usize>(
+    s: &Sources<'_, W>,
+    out: &mut [u32; W],
+    f: impl Fn(u32, u32, u32) -> u32,
+) -> u64 {
+    wide(|| {
+        for lane in 0..W {
+            out[lane] = f(s[0][lane], s[1][lane], s[2][lane]);
+        }
+    });
+    0
+}
+
+/// Rows of instructions on 32-bit operands: `"name" => |a, b| expression;`.
+macro_rules! narrow {
+    ($name:expr, $result:ident, $source:ident; $($key:pat => |$($arg:ident),+| $body:expr;)*) => {
+        match $name {
+            $($key => narrow!(@row $result, $source, |$($arg),+| $body),)*
+            _ => return None,
+        }
+    };
+    (@row $r:ident, $s:ident, |$a:ident| $body:expr) => {
+        $crate::valu::Row::narrow(|s, _, out| $crate::valu::map1(s, out, |$a| $body),
+            $crate::valu::Type::$r, &[$crate::valu::Type::$s])
+    };
+    (@row $r:ident, $s:ident, |$a:ident, $b:ident| $body:expr) => {
+        $crate::valu::Row::narrow(|s, _, out| $crate::valu::map2(s, out, |$a, $b| $body),
+            $crate::valu::Type::$r, &[$crate::valu::Type::$s, $crate::valu::Type::$s])
+    };
+    (@row $r:ident, $s:ident, |$a:ident, $b:ident, $c:ident| $body:expr) => {
+        $crate::valu::Row::narrow(|s, _, out| $crate::valu::map3(s, out, |$a, $b, $c| $body),
+            $crate::valu::Type::$r,
+            &[$crate::valu::Type::$s, $crate::valu::Type::$s, $crate::valu::Type::$s])
+    };
+}
+pub(crate) use narrow;
+
+/// Where a source's value comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Source {
+    Vector(u16, Option<Half>),
+    Scalar(u16),
+    /// The high half of a scalar register.
+    ScalarHigh(u16),
+    Const(u64),
+}
+
+/// A source with its modifiers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Input {
+    pub(crate) source: Source,
+    pub(crate) ty: Type,
+    pub(crate) neg: bool,
+    pub(crate) abs: bool,
+}
+
+/// The bits of a constant in an operand of a type; none for what is no constant.
+pub(crate) fn constant(value: &Value, ty: Type) -> Option<u64> {
+    let mask = u64::MAX >> (64 - ty.bits());
+    match *value {
+        Value::Int(int) => Some(int as u64 & mask),
+        // A 32-bit literal is the high half of an f64.
+        Value::Literal(bits) if ty == Type::F64 && bits <= u64::from(u32::MAX) => Some(bits << 32),
+        Value::Literal(bits) => Some(bits & mask),
+        Value::Float(float) => Some(match ty.bits() {
+            16 => u64::from(half::f16::from_f64(float).to_bits()),
+            32 => u64::from((float as f32).to_bits()),
+            // The only inline constant that is not exact in f32 is 1/(2 pi).
+            _ if float != 0.0 && float.abs() < 0.2 => 0x3fc4_5f30_6dc9_c882,
+            _ => float.to_bits(),
+        }),
+        Value::Word(ref word) => match word.as_str() {
+            "off" => Some(0),
+            _ => None,
+        },
+        Value::Vector { .. } | Value::Scalar { .. } => None,
+    }
+}
+
+impl Input {
+    /// Reads an operand as a type; `high` is its `op_sel` bit.
+    pub(crate) fn new(operand: &Operand, ty: Type, high: bool) -> Option<Input> {
+        let source = match operand.value {
+            Value::Vector { first, half, .. } => Source::Vector(
+                first,
+                half.or(match (ty.bits() == 16, high) {
+                    (false, _) => None,
+                    (true, false) => Some(Half::Low),
+                    (true, true) => Some(Half::High),
+                }),
+            ),
+            Value::Scalar { first: NULL, .. } => Source::Const(0),
+            Value::Scalar { first, .. } if high && ty.bits() == 16 => Source::ScalarHigh(first),
+            Value::Scalar { first, .. } => Source::Scalar(first),
+            _ => Source::Const(constant(&operand.value, ty)?),
+        };
+        Some(Input {
+            source,
+            ty,
+            neg: operand.neg,
+            abs: operand.abs,
+        })
+    }
+
+    /// The value in every lane, of 32 bits or of 16 in the low half.
+    #[inline]
+    pub(crate) fn fetch<'a, const W: usize>(
+        &self,
+        wave: &'a Wave<W>,
+        store: &'a mut [u32; W],
+    ) -> &'a [u32; W] {
+        let narrow = self.ty.bits() == 16;
+        let flush = match self.ty {
+            Type::F32 => wave.mode.f32 & 1 == 0,
+            Type::F16 => wave.mode.f16_f64 & 1 == 0,
+            _ => false,
+        };
+        let plain = !(self.neg || self.abs || flush);
+        match self.source {
+            Source::Vector(index, None) if plain => return &wave.v[usize::from(index)],
+            Source::Vector(index, None) => *store = wave.v[usize::from(index)],
+            Source::Vector(index, Some(Half::Low)) => {
+                *store = wave.v[usize::from(index)].map(|value| value & 0xffff);
+            }
+            Source::Vector(index, Some(Half::High)) => {
+                *store = wave.v[usize::from(index)].map(|value| value >> 16);
+            }
+            Source::Scalar(index) if narrow => *store = [wave.s[usize::from(index)] & 0xffff; W],
+            Source::Scalar(index) => *store = [wave.s[usize::from(index)]; W],
+            Source::ScalarHigh(index) => *store = [wave.s[usize::from(index)] >> 16; W],
+            Source::Const(bits) => *store = [bits as u32; W],
+        }
+        if !plain {
+            let sign = if narrow { 0x8000 } else { 0x8000_0000 };
+            let keep = if self.abs { !sign } else { !0 };
+            let flip = if self.neg { sign } else { 0 };
+            for value in store.iter_mut() {
+                if flush {
+                    *value = flush_denormal(*value, self.ty);
+                }
+                *value = *value & keep ^ flip;
+            }
+        }
+        store
+    }
+
+    /// The value in every lane, zero-extended to 64 bits.
+    pub(crate) fn fetch_wide<const W: usize>(&self, wave: &Wave<W>) -> [u64; W] {
+        if self.ty.bits() != 64 {
+            let mut store = [0; W];
+            return self.fetch(wave, &mut store).map(u64::from);
+        }
+        let mut values = match self.source {
+            Source::Vector(index, _) => {
+                let (low, high) = (&wave.v[usize::from(index)], &wave.v[usize::from(index) + 1]);
+                std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+            }
+            Source::Scalar(index) | Source::ScalarHigh(index) => [wave.pair(index); W],
+            Source::Const(bits) => [bits; W],
+        };
+        let keep = if self.abs { u64::MAX >> 1 } else { u64::MAX };
+        let flip = u64::from(self.neg) << 63;
+        for value in &mut values {
+            *value = *value & keep ^ flip;
+        }
+        values
+    }
+}
+
+#[inline(always)]
+fn flush_denormal(value: u32, ty: Type) -> u32 {
+    let (exponent, sign) = match ty {
+        Type::F32 => (0x7f80_0000, 0x8000_0000),
+        Type::F16 => (0x7c00, 0x8000),
+        _ => return value,
+    };
+    if value & exponent == 0 {
+        value & sign
+    } else {
+        value
+    }
+}
+
+/// One vector instruction, ready to execute.
+pub(crate) struct Valu<const W: usize> {
+    body: Body<W>,
+    inputs: [Input; 3],
+    /// First destination register and half; none for comparisons.
+    dst: Option<(u16, Option<Half>)>,
+    result: Type,
+    mask_in: Option<u16>,
+    mask_out: Option<u16>,
+    clamp: bool,
+    /// Output scale.
+    scale: f32,
+    dpp: Option<Box<Dpp<W>>>,
+}
+
+/// What a vector instruction computed and has not written yet.
+pub(crate) struct Computed<const W: usize> {
+    low: [u32; W],
+    high: [u32; W],
+    mask: u64,
+    /// Lanes written.
+    lanes: u64,
+}
+
+/// The row of a mnemonic.
+pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
+    integer::row(name)
+        .or_else(|| single::row(name))
+        .or_else(|| half_ops::row(name))
+        .or_else(|| convert::row(name))
+        .or_else(|| compare::row(name))
+        .or_else(|| wide_ops::row(name))
+}
+
+impl<const W: usize> Valu<W> {
+    /// Builds the micro-operation of a line; the error says what is not known about it.
+    pub(crate) fn new(line: &Line, row: Row<W>) -> Result<Valu<W>, String> {
+        let mut operands = line.operands.iter();
+        let mut next = || operands.next().ok_or("an operand is missing");
+        let dst = match row.shape {
+            Shape::Compare | Shape::CompareExec => None,
+            _ => match next()?.value {
+                Value::Vector { first, half, .. } => Some((first, half)),
+                _ => return Err("the destination is no vector register".into()),
+            },
+        };
+        let scalar = |operand: &Operand| match operand.value {
+            Value::Scalar { first, .. } => Ok(first),
+            _ => Err("a lane mask is no scalar register"),
+        };
+        let mask_out = match row.shape {
+            Shape::Compare | Shape::MaskOut | Shape::MaskInOut => Some(scalar(next()?)?),
+            Shape::CompareExec => {
+                // On wave32 some forms still name the register.
+                if line.operands.len() > row.sources.len() {
+                    next()?;
+                }
+                Some(EXEC)
+            }
+            _ => None,
+        };
+        let select: [bool; 4] = line.bits("op_sel", false);
+        let zero = Input {
+            source: Source::Const(0),
+            ty: Type::B32,
+            neg: false,
+            abs: false,
+        };
+        let mut inputs = [zero; 3];
+        let listed = row.sources.len() - usize::from(row.accumulates);
+        for (at, &ty) in row.sources[..listed].iter().enumerate() {
+            inputs[at] =
+                Input::new(next()?, ty, select[at]).ok_or("a source is of no known kind")?;
+        }
+        if row.accumulates {
+            inputs[listed] = Input::new(&line.operands[0], row.sources[listed], select[listed])
+                .ok_or("the destination is no register")?;
+        }
+        let mask_in = match row.shape {
+            Shape::MaskInOut | Shape::MaskIn => Some(match operands.next() {
+                Some(operand) => scalar(operand)?,
+                None => VCC,
+            }),
+            _ => None,
+        };
+        // In 16-bit instructions the last bit of `op_sel` is the destination's.
+        let dst = dst.map(|(first, half)| match (row.result.bits(), half) {
+            (16, None) if select[row.sources.len().min(3)] => (first, Some(Half::High)),
+            (16, None) => (first, Some(Half::Low)),
+            (_, half) => (first, half),
+        });
+        let clamp = line.flag("clamp");
+        let float = matches!(row.result, Type::F16 | Type::F32 | Type::F64);
+        if clamp && !float {
+            return Err("clamping of integers".into());
+        }
+        let scale = match (line.number("mul"), line.number("div")) {
+            (Some(factor), _) => factor as f32,
+            (None, Some(divisor)) => 1.0 / divisor as f32,
+            (None, None) => 1.0,
+        };
+        Ok(Valu {
+            body: row.body,
+            inputs,
+            dst,
+            result: row.result,
+            mask_in,
+            mask_out,
+            clamp,
+            scale,
+            dpp: match line.dpp {
+                true => Some(Box::new(Dpp::new(line)?)),
+                false => None,
+            },
+        })
+    }
+
+    pub(crate) fn execute(&self, wave: &mut Wave<W>) {
+        let computed = self.compute(wave);
+        self.commit(wave, &computed);
+    }
+
+    #[inline]
+    pub(crate) fn compute(&self, wave: &Wave<W>) -> Computed<W> {
+        let mut computed = Computed {
+            low: [0; W],
+            high: [0; W],
+            mask: 0,
+            lanes: wave.exec(),
+        };
+        let mask_in = self.mask_in.map_or(0, |register| wave.mask(register));
+        match self.body {
+            Body::Narrow(body) => {
+                let mut store = [[0; W]; 3];
+                let [a, b, c] = &mut store;
+                let mut first = self.inputs[0].fetch(wave, a);
+                let moved;
+                if let Some(dpp) = &self.dpp {
+                    let (values, lanes) = dpp.apply(first, wave.exec());
+                    (moved, computed.lanes) = (values, lanes);
+                    first = &moved;
+                }
+                let sources = [
+                    first,
+                    self.inputs[1].fetch(wave, b),
+                    self.inputs[2].fetch(wave, c),
+                ];
+                computed.mask = body(&sources, mask_in, &mut computed.low);
+            }
+            Body::Wide(body) => {
+                let sources = [0, 1, 2].map(|at| self.inputs[at].fetch_wide(wave));
+                let mut out = [0; W];
+                computed.mask = body(&sources, mask_in, &mut out);
+                for lane in 0..W {
+                    computed.low[lane] = out[lane] as u32;
+                    computed.high[lane] = (out[lane] >> 32) as u32;
+                }
+            }
+        }
+        self.finish(wave, &mut computed);
+        computed
+    }
+
+    /// Output scale, clamp and denormals of the result.
+    #[inline]
+    fn finish(&self, wave: &Wave<W>, computed: &mut Computed<W>) {
+        let flush = match self.result {
+            Type::F32 => wave.mode.f32 & 2 == 0,
+            Type::F16 => wave.mode.f16_f64 & 2 == 0,
+            _ => false,
+        };
+        if !(self.clamp || flush || self.scale != 1.0) || self.dst.is_none() {
+            return;
+        }
+        for lane in 0..W {
+            let value = computed.low[lane];
+            match self.result {
+                Type::F64 => {
+                    let bits = u64::from(value) | u64::from(computed.high[lane]) << 32;
+                    let scaled = f64::from_bits(bits) * f64::from(self.scale);
+                    let bits = if self.clamp {
+                        float::clamp(scaled, wave.mode.clamp_nan).to_bits()
+                    } else {
+                        scaled.to_bits()
+                    };
+                    computed.low[lane] = bits as u32;
+                    computed.high[lane] = (bits >> 32) as u32;
+                }
+                Type::F32 | Type::F16 => {
+                    let mut value = value;
+                    if self.scale != 1.0 || self.clamp {
+                        let real = match self.result {
+                            Type::F32 => f32::from_bits(value),
+                            _ => float::from_f16(value),
+                        };
+                        let scaled = if self.scale != 1.0 {
+                            real * self.scale
+                        } else {
+                            real
+                        };
+                        let clamped = match self.clamp {
+                            true => float::clamp(f64::from(scaled), wave.mode.clamp_nan) as f32,
+                            false => scaled,
+                        };
+                        value = match self.result {
+                            Type::F32 => clamped.to_bits(),
+                            _ => float::to_f16(clamped),
+                        };
+                    }
+                    computed.low[lane] = match flush {
+                        true => flush_denormal(value, self.result),
+                        false => value,
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn commit(&self, wave: &mut Wave<W>, computed: &Computed<W>) {
+        let exec = computed.lanes;
+        if let Some(register) = self.mask_out {
+            wave.set_mask(register, computed.mask & exec);
+        }
+        match self.dst {
+            None => {}
+            Some((index, None)) => {
+                wave.write(index, &computed.low, exec);
+                if self.result.bits() == 64 {
+                    wave.write(index + 1, &computed.high, exec);
+                }
+            }
+            Some((index, Some(half))) => {
+                write_half(wave, index, half, &computed.low, exec);
+            }
+        }
+    }
+}
+
+/// Writes 16-bit values into one half of a register and keeps the other.
+pub(crate) fn write_half<const W: usize>(
+    wave: &mut Wave<W>,
+    index: u16,
+    half: Half,
+    values: &[u32; W],
+    exec: u64,
+) {
+    let old = &wave.v[usize::from(index)];
+    let merged = match half {
+        Half::Low => std::array::from_fn(|lane| old[lane] & !0xffff | values[lane] & 0xffff),
+        Half::High => std::array::from_fn(|lane| old[lane] & 0xffff | values[lane] << 16),
+    };
+    wave.write(index, &merged, exec);
+}

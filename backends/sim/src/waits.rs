@@ -1,0 +1,182 @@
+//! Wait counters: which registers a pending load may still write.
+//!
+//! Values arrive at once in the simulation; what is pending is only remembered, so that an access
+//! without the wait it needs is found. Loads of vector memory return in order, as do LDS
+//! operations among themselves; scalar loads return in any order (LLVM's AMDGPU usage guide,
+//! "Memory Model", and its wait insertion pass).
+
+use std::collections::VecDeque;
+
+use crate::memory::lds::Touch;
+
+/// Words of a set of vector registers: 512 registers.
+pub(crate) const VECTOR_WORDS: usize = 8;
+
+/// A set of registers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Registers {
+    pub(crate) vector: [u64; VECTOR_WORDS],
+    pub(crate) scalar: u128,
+}
+
+impl Registers {
+    pub(crate) fn add_vector(&mut self, first: u16, count: u16) {
+        for index in usize::from(first)..usize::from(first) + usize::from(count) {
+            if let Some(word) = self.vector.get_mut(index / 64) {
+                *word |= 1 << (index % 64);
+            }
+        }
+    }
+
+    pub(crate) fn add_scalar(&mut self, first: u16, count: u16) {
+        for index in first..first + count {
+            self.scalar |= 1_u128.checked_shl(u32::from(index)).unwrap_or(0);
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: &Registers) {
+        for (word, &more) in self.vector.iter_mut().zip(&other.vector) {
+            *word |= more;
+        }
+        self.scalar |= other.scalar;
+    }
+
+    #[inline]
+    pub(crate) fn meets(&self, other: &Registers) -> bool {
+        let vector = self
+            .vector
+            .iter()
+            .zip(&other.vector)
+            .fold(0, |bits, (a, b)| bits | a & b);
+        vector != 0 || self.scalar & other.scalar != 0
+    }
+
+    /// The first register of both sets, as LLVM writes it.
+    pub(crate) fn first_common(&self, other: &Registers) -> String {
+        for (at, (a, b)) in self.vector.iter().zip(&other.vector).enumerate() {
+            if a & b != 0 {
+                let index = at * 64 + (a & b).trailing_zeros() as usize;
+                return match index.checked_sub(256) {
+                    Some(index) => format!("a{index}"),
+                    None => format!("v{index}"),
+                };
+            }
+        }
+        format!("s{}", (self.scalar & other.scalar).trailing_zeros())
+    }
+}
+
+/// The queues whose entries a wait can wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queue {
+    /// Vector memory loads: `vmcnt`, `loadcnt`.
+    Load,
+    /// LDS operations: `lgkmcnt`, `dscnt`.
+    Lds,
+    /// Scalar loads and messages: `lgkmcnt`, `kmcnt`.
+    Scalar,
+}
+
+/// How many entries of each queue a wait lets stand; none means it does not wait for that queue.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Wait {
+    pub(crate) load: Option<u32>,
+    pub(crate) lds: Option<u32>,
+    pub(crate) scalar: Option<u32>,
+}
+
+struct Pending<const W: usize> {
+    registers: Registers,
+    /// The LDS bytes of an LDS operation, which stay in use until it is waited for.
+    touch: Option<Touch<W>>,
+}
+
+pub(crate) struct Waits<const W: usize> {
+    load: VecDeque<Pending<W>>,
+    lds: VecDeque<Pending<W>>,
+    scalar: VecDeque<Pending<W>>,
+    /// Registers that loads of vector memory may still write.
+    pub(crate) by_load: Registers,
+    /// The same for LDS operations.
+    pub(crate) by_lds: Registers,
+    /// The same for scalar loads.
+    pub(crate) by_scalar: Registers,
+}
+
+impl<const W: usize> Default for Waits<W> {
+    fn default() -> Self {
+        Waits {
+            load: VecDeque::new(),
+            lds: VecDeque::new(),
+            scalar: VecDeque::new(),
+            by_load: Registers::default(),
+            by_lds: Registers::default(),
+            by_scalar: Registers::default(),
+        }
+    }
+}
+
+/// Entries kept in a queue: counters saturate far below.
+const DEEPEST: usize = 64;
+
+impl<const W: usize> Waits<W> {
+    pub(crate) fn any(&self) -> bool {
+        !(self.load.is_empty() && self.lds.is_empty() && self.scalar.is_empty())
+    }
+
+    pub(crate) fn push(&mut self, queue: Queue, registers: Registers, touch: Option<Touch<W>>) {
+        let (entries, set) = match queue {
+            Queue::Load => (&mut self.load, &mut self.by_load),
+            Queue::Lds => (&mut self.lds, &mut self.by_lds),
+            Queue::Scalar => (&mut self.scalar, &mut self.by_scalar),
+        };
+        // The hardware stalls when a counter is full, and its oldest entry completes.
+        if entries.len() == DEEPEST {
+            entries.pop_front();
+        }
+        set.add(&registers);
+        entries.push_back(Pending { registers, touch });
+    }
+
+    pub(crate) fn wait(&mut self, wait: Wait) {
+        if let Some(left) = wait.load {
+            settle(&mut self.load, &mut self.by_load, left);
+        }
+        if let Some(left) = wait.lds {
+            settle(&mut self.lds, &mut self.by_lds, left);
+        }
+        if wait.scalar == Some(0) {
+            // They return in any order: only the wait for all of them says anything.
+            settle(&mut self.scalar, &mut self.by_scalar, 0);
+        }
+    }
+
+    /// The LDS accesses that nobody waited for.
+    pub(crate) fn open_touches(&self) -> impl Iterator<Item = &Touch<W>> {
+        self.lds.iter().filter_map(|pending| pending.touch.as_ref())
+    }
+
+    /// The queue and the register of a pending load into one of `registers`.
+    pub(crate) fn pending(&self, registers: &Registers) -> Option<(Queue, String)> {
+        [
+            (Queue::Load, &self.by_load),
+            (Queue::Lds, &self.by_lds),
+            (Queue::Scalar, &self.by_scalar),
+        ]
+        .into_iter()
+        .find(|(_, set)| set.meets(registers))
+        .map(|(queue, set)| (queue, set.first_common(registers)))
+    }
+}
+
+fn settle<const W: usize>(entries: &mut VecDeque<Pending<W>>, set: &mut Registers, left: u32) {
+    let left = left as usize;
+    if entries.len() <= left {
+        return;
+    }
+    entries.drain(..entries.len() - left);
+    *set = Registers::default();
+    for pending in entries {
+        set.add(&pending.registers);
+    }
+}
