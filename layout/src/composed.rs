@@ -69,6 +69,7 @@ impl ComposedLayout {
             offset: 0,
             inner,
         }
+        .normalised()
     }
 
     /// `outer o offset o inner`.
@@ -85,7 +86,16 @@ impl ComposedLayout {
             outer,
             offset,
             inner,
-        })
+        }
+        .normalised())
+    }
+
+    /// Plain layouts are equal whatever the fields of their identity swizzle.
+    fn normalised(mut self) -> ComposedLayout {
+        if self.as_plain().is_some() {
+            self.outer = Outer::Swizzle(Swizzle::IDENTITY);
+        }
+        self
     }
 
     /// What comes last.

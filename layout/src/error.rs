@@ -27,9 +27,9 @@ pub struct LayoutError {
     /// The rule that does not hold.
     pub rule: Rule,
     /// The left (or only) operand, as text.
-    pub left: String,
+    pub left: Box<str>,
     /// The right operand, as text; empty where there is none.
-    pub right: String,
+    pub right: Box<str>,
 }
 
 impl std::error::Error for LayoutError {}
@@ -41,12 +41,8 @@ impl fmt::Display for LayoutError {
             write!(f, ", {}", self.right)?;
         }
         f.write_str("): ")?;
-        if let Some(mode) = &self.mode {
-            if mode.0.is_empty() {
-                f.write_str("whole layout: ")?;
-            } else {
-                write!(f, "mode {mode}: ")?;
-            }
+        if let Some(mode) = self.mode.as_ref().filter(|mode| !mode.0.is_empty()) {
+            write!(f, "mode {mode}: ")?;
         }
         write!(f, "{}", self.rule)
     }
@@ -60,9 +56,9 @@ pub enum Rule {
     #[error("shape and stride must be congruent: {shape} and {stride} are not")]
     Congruence {
         /// The shape's part that disagrees.
-        shape: String,
+        shape: Box<str>,
         /// The stride's part that disagrees.
-        stride: String,
+        stride: Box<str>,
     },
     /// Extents must be positive.
     #[error("extents must be at least 1, this one is {extent}")]
@@ -212,6 +208,14 @@ pub enum Rule {
         /// Extent it indexes.
         extent: i64,
     },
+    /// What is drawn or listed must stay small enough to read.
+    #[error("{cells} are too many, the limit is {limit}")]
+    TooLarge {
+        /// How many there are.
+        cells: i64,
+        /// How many there may be.
+        limit: i64,
+    },
     /// Order of modes for compact strides must match the shape.
     #[error("the order must have the shape's profile")]
     OrderProfile,
@@ -232,8 +236,8 @@ impl LayoutError {
             operation,
             mode: None,
             rule,
-            left: left.to_string(),
-            right: String::new(),
+            left: left.to_string().into(),
+            right: Box::default(),
         }
     }
 
@@ -243,7 +247,7 @@ impl LayoutError {
         right: &impl fmt::Display,
         rule: Rule,
     ) -> Self {
-        let (left, right) = (left.to_string(), right.to_string());
+        let (left, right) = (left.to_string().into(), right.to_string().into());
         LayoutError {
             operation,
             mode: None,

@@ -383,11 +383,13 @@ fn check<S: Stride>(
 }
 
 /// The text of a nest, or its rank alone where it is too deep to print.
-fn brief<T: fmt::Display>(nest: &Nest<T>) -> String {
+fn brief<T: fmt::Display>(nest: &Nest<T>) -> Box<str> {
     match nest {
-        Nest::Int(value) => value.to_string(),
-        Nest::Tuple(items) if items.iter().all(|n| matches!(n, Nest::Int(_))) => nest.to_string(),
-        Nest::Tuple(items) => format!("a tuple of rank {}", items.len()),
+        Nest::Int(value) => value.to_string().into(),
+        Nest::Tuple(items) if items.iter().all(|n| matches!(n, Nest::Int(_))) => {
+            nest.to_string().into()
+        }
+        Nest::Tuple(items) => format!("a tuple of rank {}", items.len()).into(),
     }
 }
 

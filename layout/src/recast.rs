@@ -11,13 +11,16 @@ impl Layout {
     /// shrink. An extent that does not fill its units is rounded up.
     ///
     /// # Errors
-    /// [`Rule::Divisibility`] with the mode where neither of its stride and `n` divides the other,
-    /// [`Rule::PositiveFactor`].
+    /// [`Rule::Divisibility`] with the mode where neither of its stride and `n` divides the other;
+    /// [`Rule::NonNegativeStride`] or [`Rule::Mismatch`] where elements of one unit would be counted
+    /// into two, which CuTe accepts; [`Rule::PositiveFactor`].
     pub fn upcast(&self, n: i64) -> Result<Layout> {
         let fail = |rule| LayoutError::binary("upcast", self, &n, rule);
         if n < 1 {
             return Err(fail(Rule::PositiveFactor { factor: n }));
         }
+        // The offset that the modes reach within one unit, all together.
+        let mut inside = 0i64;
         self.by_leaf(&mut |extent, stride| {
             if stride == 0 {
                 return Ok((extent, 0));
@@ -29,6 +32,14 @@ impl Layout {
                 Ok((extent, stride / n))
             } else if n % size == 0 {
                 let within = n / size;
+                if stride < 0 && extent > 1 {
+                    return Err(Rule::NonNegativeStride { stride });
+                }
+                inside = inside.saturating_add((extent.min(within) - 1) * size);
+                if inside >= n {
+                    let why = "the modes overlap within a unit, so their sum crosses into the next";
+                    return Err(Rule::Mismatch { why });
+                }
                 Ok((
                     extent / within + i64::from(extent % within != 0),
                     stride.signum(),

@@ -59,32 +59,33 @@ pub(crate) fn parse_all<'i, T>(
 ) -> Result<T, ParseError> {
     let end = multispace0.context(expected("the end"));
     let mut whole = (parser, end).map(|(value, _)| value);
-    whole.parse(text).map_err(|e| {
-        let offset = e.offset();
-        let found = match text[offset..].chars().next() {
-            Some(c) => format!("`{}`", c.escape_debug()),
-            None => "the end".to_string(),
-        };
-        let mut wanted: Vec<String> = Vec::new();
-        for context in e.inner().context() {
-            if let StrContext::Expected(value) = context {
-                let value = value.to_string();
-                if !value.is_empty() && !wanted.contains(&value) {
-                    wanted.push(value);
-                }
+    whole
+        .parse(text)
+        .map_err(|e| syntax_error(text, e.offset(), e.inner()))
+}
+
+pub(crate) fn syntax_error(text: &str, offset: usize, error: &ContextError) -> ParseError {
+    let found = match text[offset..].chars().next() {
+        Some(c) => format!("`{}`", c.escape_debug()),
+        None => "the end".to_string(),
+    };
+    let mut wanted: Vec<String> = Vec::new();
+    for context in error.context() {
+        if let StrContext::Expected(value) = context {
+            let value = value.to_string();
+            if !value.is_empty() && !wanted.contains(&value) {
+                wanted.push(value);
             }
         }
-        let expected = if wanted.is_empty() {
-            "the end".to_string()
-        } else {
-            wanted.join(" or ")
-        };
-        ParseError::Syntax {
-            offset,
-            expected,
-            found,
-        }
-    })
+    }
+    if wanted.is_empty() {
+        wanted.push("the end".to_string());
+    }
+    ParseError::Syntax {
+        offset,
+        expected: wanted.join(" or "),
+        found,
+    }
 }
 
 /// A token after spaces, reported as `name` where it is missing.
@@ -107,7 +108,7 @@ pub(crate) fn int(input: &mut &str) -> ModalResult<i64> {
         .parse_next(input)
 }
 
-fn basis(input: &mut &str) -> ModalResult<Basis> {
+pub(crate) fn basis(input: &mut &str) -> ModalResult<Basis> {
     let value = int(input)?;
     let start = input.checkpoint();
     let mut path = Vec::new();
@@ -137,10 +138,14 @@ pub(crate) fn nest<'i, T>(
         .parse_next(input)?
         .is_none()
     {
-        return leaf
-            .map(Nest::Int)
-            .context(expected("`(`"))
-            .parse_next(input);
+        return match leaf(input) {
+            Ok(value) => Ok(Nest::Int(value)),
+            Err(ErrMode::Backtrack(mut error)) => {
+                error.push(expected("`(`"));
+                Err(ErrMode::Backtrack(error))
+            }
+            Err(error) => Err(error),
+        };
     }
     if depth == MAX_DEPTH {
         let mut error = ContextError::from_input(input);

@@ -16,7 +16,8 @@ pub fn make_layout_tv(threads: &Layout, values: &Layout) -> Result<(Vec<i64>, La
     let fail = |rule| LayoutError::binary("make_layout_tv", threads, values, rule);
     let raked = threads.raked_product(values).map_err(|e| fail(e.rule))?;
     let inverse = raked.right_inverse();
-    if inverse.size() != raked.size() {
+    let numbers_all = |layout: &Layout| layout.right_inverse().size() == layout.size();
+    if !numbers_all(threads) || !numbers_all(values) || !numbers_all(&raked) {
         let why =
             "the thread and the value layout must each number their elements from 0 without gaps";
         return Err(fail(Rule::Mismatch { why }));

@@ -1,0 +1,264 @@
+//! From text to calls and literals.
+
+use winnow::ascii::multispace0;
+use winnow::combinator::{alt, cut_err, opt, peek, preceded};
+use winnow::error::{ContextError, ErrMode, ParserError};
+use winnow::token::take_while;
+use winnow::{ModalResult, Parser};
+
+use super::{ExprError, Value};
+use crate::composed::{ComposedLayout, Outer};
+use crate::layout::Layout;
+use crate::nest::{IntTuple, MAX_DEPTH, Nest};
+use crate::slice::SliceCoord;
+use crate::stride::Basis;
+use crate::text::{self, ParseError, checked_swizzle, expected};
+use crate::tiler::Tiler;
+
+/// An expression, with the byte offset of each call.
+pub(super) enum Expr {
+    Literal(Value),
+    Call {
+        offset: usize,
+        name: String,
+        arguments: Vec<Expr>,
+    },
+    Tiler {
+        offset: usize,
+        modes: Vec<Expr>,
+    },
+}
+
+/// The parsed text, literals not yet checked against the rules of layouts.
+enum Raw {
+    Tuple(SliceCoord),
+    Layout {
+        offset: usize,
+        shape: SliceCoord,
+        stride: Nest<Basis>,
+    },
+    Swizzle((i64, i64, i64)),
+    Composed {
+        at: usize,
+        outer: Box<Raw>,
+        offset: i64,
+        inner: Box<Raw>,
+    },
+    Call {
+        offset: usize,
+        name: String,
+        arguments: Vec<Raw>,
+    },
+    Tiler {
+        offset: usize,
+        modes: Vec<Raw>,
+    },
+}
+
+/// Where in the text a parser stands.
+#[derive(Clone, Copy)]
+struct Place {
+    total: usize,
+}
+
+impl Place {
+    fn offset(self, input: &str) -> usize {
+        self.total - input.len()
+    }
+}
+
+pub(super) fn expression(text: &str) -> Result<Expr, ExprError> {
+    let place = Place { total: text.len() };
+    checked(text::parse_all(text, |input: &mut &str| {
+        raw(input, place, 0)
+    })?)
+}
+
+fn raw(input: &mut &str, place: Place, depth: usize) -> ModalResult<Raw> {
+    multispace0.parse_next(input)?;
+    if depth > MAX_DEPTH {
+        return Err(refused(input, "at most 32 levels of nesting"));
+    }
+    let offset = place.offset(input);
+    let call = (name, multispace0, peek('(')).map(|(name, _, _)| name);
+    if input.starts_with("Sw") && !input.starts_with("Swizzle") {
+        return composed(input, place);
+    }
+    if let Some(name) = opt(call).parse_next(input)? {
+        let arguments = list(input, place, depth, "(", ")", "`,` or `)`")?;
+        return Ok(Raw::Call {
+            offset,
+            name: name.to_string(),
+            arguments,
+        });
+    }
+    if input.starts_with('<') {
+        let modes = list(input, place, depth, "<", ">", "`,` or `>`")?;
+        return Ok(Raw::Tiler { offset, modes });
+    }
+    (|input: &mut &str| composed(input, place))
+        .context(expected("a function's name"))
+        .context(expected("`<`"))
+        .parse_next(input)
+}
+
+fn name<'i>(input: &mut &'i str) -> ModalResult<&'i str> {
+    let first = |c: char| c.is_ascii_alphabetic();
+    let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (take_while(1, first), take_while(0.., rest))
+        .take()
+        .parse_next(input)
+}
+
+fn list(
+    input: &mut &str,
+    place: Place,
+    depth: usize,
+    open: &'static str,
+    close: &'static str,
+    next: &'static str,
+) -> ModalResult<Vec<Raw>> {
+    (multispace0, open).parse_next(input)?;
+    if opt((multispace0, close)).parse_next(input)?.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut items = Vec::new();
+    loop {
+        items.push(raw(input, place, depth + 1).map_err(ErrMode::cut)?);
+        let separator = preceded(multispace0, alt((",", close))).context(expected(next));
+        if cut_err(separator).parse_next(input)? == close {
+            return Ok(items);
+        }
+    }
+}
+
+/// A tuple, a layout, a swizzle, or `outer o offset o inner`.
+fn composed(input: &mut &str, place: Place) -> ModalResult<Raw> {
+    let at = place.offset(input);
+    let outer = simple(input, place)?;
+    if opt(preceded(multispace0, ("o", peek(' '))))
+        .parse_next(input)?
+        .is_none()
+    {
+        return Ok(outer);
+    }
+    let offset = cut_err(text::int).parse_next(input)?;
+    let circle = preceded(multispace0, "o").context(expected("`o`"));
+    cut_err(circle).parse_next(input)?;
+    let inner = simple(input, place).map_err(ErrMode::cut)?;
+    Ok(Raw::Composed {
+        at,
+        outer: Box::new(outer),
+        offset,
+        inner: Box::new(inner),
+    })
+}
+
+fn simple(input: &mut &str, place: Place) -> ModalResult<Raw> {
+    multispace0.parse_next(input)?;
+    if input.starts_with("Sw") {
+        return text::swizzle_fields(input).map(Raw::Swizzle);
+    }
+    let offset = place.offset(input);
+    let shape = text::nest(input, 0, leaf)?;
+    if opt(preceded(multispace0, ":")).parse_next(input)?.is_none() {
+        return Ok(Raw::Tuple(shape));
+    }
+    let stride = text::nest(input, 0, text::basis).map_err(ErrMode::cut)?;
+    Ok(Raw::Layout {
+        offset,
+        shape,
+        stride,
+    })
+}
+
+fn leaf(input: &mut &str) -> ModalResult<Option<i64>> {
+    let hole = preceded(multispace0, "_").context(expected("`_`"));
+    alt((hole.value(None), text::int.map(Some))).parse_next(input)
+}
+
+fn refused(input: &&str, what: &'static str) -> ErrMode<ContextError> {
+    let mut error = ContextError::from_input(input);
+    error.push(expected(what));
+    ErrMode::Cut(error)
+}
+
+fn checked(raw: Raw) -> Result<Expr, ExprError> {
+    let all = |raws: Vec<Raw>| raws.into_iter().map(checked).collect::<Result<Vec<_>, _>>();
+    Ok(Expr::Literal(match raw {
+        Raw::Call {
+            offset,
+            name,
+            arguments,
+        } => {
+            return Ok(Expr::Call {
+                offset,
+                name,
+                arguments: all(arguments)?,
+            });
+        }
+        Raw::Tiler { offset, modes } => {
+            return Ok(Expr::Tiler {
+                offset,
+                modes: all(modes)?,
+            });
+        }
+        Raw::Tuple(Nest::Int(None)) => Value::Tiler(Tiler::Whole),
+        Raw::Tuple(tuple) => Value::Tuple(tuple),
+        Raw::Swizzle(fields) => Value::Swizzle(checked_swizzle(fields)?),
+        Raw::Layout {
+            offset,
+            shape,
+            stride,
+        } => {
+            let shape = without_holes(&shape, offset)?;
+            if stride.leaves().iter().all(|d| d.path.indices().is_empty()) {
+                Value::Layout(Layout::new(shape, stride.map(&mut |d| d.value))?.into())
+            } else {
+                Value::Coordinates(Layout::new(shape, stride)?)
+            }
+        }
+        Raw::Composed {
+            at,
+            outer,
+            offset,
+            inner,
+        } => {
+            let (Expr::Literal(outer), Expr::Literal(inner)) = (checked(*outer)?, checked(*inner)?)
+            else {
+                unreachable!("`simple` parses literals only");
+            };
+            let outer = match outer {
+                Value::Swizzle(swizzle) => Outer::Swizzle(swizzle),
+                other => Outer::Layout(plain(&other, at)?),
+            };
+            Value::Layout(ComposedLayout::with_offset(
+                outer,
+                offset,
+                plain(&inner, at)?,
+            )?)
+        }
+    }))
+}
+
+fn without_holes(shape: &SliceCoord, offset: usize) -> Result<IntTuple, ParseError> {
+    shape.try_map(&mut |n| {
+        n.ok_or_else(|| ParseError::Syntax {
+            offset,
+            expected: "a shape of integers".to_string(),
+            found: "`_`".to_string(),
+        })
+    })
+}
+
+fn plain(value: &Value, offset: usize) -> Result<Layout, ParseError> {
+    let layout = match value {
+        Value::Layout(layout) => layout.as_plain().cloned(),
+        _ => None,
+    };
+    layout.ok_or_else(|| ParseError::Syntax {
+        offset,
+        expected: "layouts over offsets on both sides of `o`".to_string(),
+        found: format!("`{value}`"),
+    })
+}
