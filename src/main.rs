@@ -1,2 +1,10 @@
 //! The command line of Tilefold.
-fn main() {}
+
+mod cli;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main(cli::Command::parse())
+}

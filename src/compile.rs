@@ -1,0 +1,151 @@
+//! From a spec to a code object.
+
+use crate::{Error, launch};
+use std::time::Instant;
+use tilefold_dialect::{atoms::MmaAtom, spec::Spec, tile};
+use tilefold_passes::{ARGUMENTS, Plan, lower, tile_module};
+use tilefold_rocdl::{
+    ArgumentType, CodeObject, Extent, Factor, Grid, KStep, KernelInfo, Manifest, Options,
+    Requirement, StageMs,
+};
+
+/// Which form of the kernel to keep as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Emit {
+    /// The tile module before any pass.
+    Tile,
+    /// The tile module after the pass of that name.
+    Pass(String),
+    /// The module in the LLVM and ROCDL dialects.
+    Rocdl,
+    /// LLVM IR after optimisation.
+    Llvm,
+    /// Assembly.
+    Isa,
+}
+
+/// How to compile.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// A form of the kernel to keep.
+    pub emit: Option<Emit>,
+}
+
+/// Milliseconds that each stage of a compilation took.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub struct CompileMs {
+    /// Completing and checking the plan.
+    pub plan: f64,
+    /// An MLIR context with the dialects.
+    pub context: f64,
+    /// The passes over the tile dialect.
+    pub passes: f64,
+    /// The lowering to ROCDL.
+    pub lower: f64,
+    /// The stages of the backend.
+    #[serde(flatten)]
+    pub backend: StageMs,
+    /// All of it.
+    pub total: f64,
+}
+
+/// A compiled kernel.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// Every choice made.
+    pub plan: Plan,
+    /// The code object, its resources and its metadata.
+    pub code: CodeObject,
+    /// What a launcher needs to know.
+    pub manifest: Manifest,
+    /// The form that was asked for.
+    pub emitted: Option<String>,
+    /// How long it took.
+    pub compile_ms: CompileMs,
+}
+
+/// Compiles a spec.
+///
+/// # Errors
+/// [`Error::Spec`] where the spec asks for what the chip or this version cannot do; the other
+/// kinds are faults of the compiler.
+pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error> {
+    let start = Instant::now();
+    let mut lap = start;
+    let mut stage = || {
+        let elapsed = lap.elapsed();
+        lap = Instant::now();
+        elapsed.as_secs_f64() * 1e3
+    };
+    let plan = Plan::complete(spec)?;
+    let mut compile_ms = CompileMs { plan: stage(), ..CompileMs::default() };
+
+    let context = tile::context();
+    compile_ms.context = stage();
+
+    let wanted = match &options.emit {
+        Some(Emit::Tile) => Some("tile"),
+        Some(Emit::Pass(name)) => Some(name.as_str()),
+        _ => None,
+    };
+    let mut emitted = None;
+    let module = tile_module(&context, &plan, |name, module| {
+        if wanted == Some(name) {
+            emitted = Some(module.as_operation().to_string());
+        }
+    })?;
+    compile_ms.passes = stage();
+
+    let lowered = lower(&context, &module, &plan)?;
+    if options.emit == Some(Emit::Rocdl) {
+        emitted = Some(lowered.as_operation().to_string());
+    }
+    compile_ms.lower = stage();
+
+    let kernel = kernel_info(&plan);
+    let backend = Options {
+        want_llvm_ir: options.emit == Some(Emit::Llvm),
+        want_isa: options.emit == Some(Emit::Isa),
+        ..Options::default()
+    };
+    let mut code = tilefold_rocdl::compile(&lowered, &kernel, &plan.machine.name, &backend)?;
+    compile_ms.backend = code.stage_ms;
+    emitted = emitted.or_else(|| code.llvm_ir.take()).or_else(|| code.isa.take());
+
+    let manifest = manifest(&plan, &kernel, &code)?;
+    compile_ms.total = start.elapsed().as_secs_f64() * 1e3;
+    Ok(Compiled { plan, code, manifest, emitted, compile_ms })
+}
+
+fn kernel_info(plan: &Plan) -> KernelInfo {
+    let [block_m, block_n, _] = plan.block;
+    let MmaAtom { shape: [m, n, k], .. } = plan.atom;
+    let tiles = block_m / (m * plan.waves[0]) * (block_n / (n * plan.waves[1]));
+    KernelInfo {
+        name: plan.kernel.clone(),
+        block: [plan.threads() as u32, 1, 1],
+        dynamic_lds_bytes: 0,
+        k_step: Some(KStep { k: *k as u32, mma: tiles as u32 }),
+    }
+}
+
+fn manifest(plan: &Plan, kernel: &KernelInfo, code: &CodeObject) -> Result<Manifest, Error> {
+    let arguments: Vec<_> = ARGUMENTS
+        .iter()
+        .enumerate()
+        .map(|(index, name)| {
+            (*name, if index < 3 { ArgumentType::Buffer } else { ArgumentType::I32 })
+        })
+        .collect();
+    let [m, n, _] = plan.block.map(|extent| extent as u32);
+    let grid = Grid {
+        x: vec![Factor::Tiles(Extent::M, m), Factor::Tiles(Extent::N, n)],
+        ..Grid::default()
+    };
+    let requirements = launch::requirements(plan)
+        .into_iter()
+        .map(|(argument, multiple_of)| Requirement { argument: argument.into(), multiple_of })
+        .collect();
+    let spec = serde_json::to_value(&plan.completed).unwrap_or_default();
+    Ok(Manifest::new(kernel, &plan.machine.name, code, &arguments, grid, requirements, spec)?)
+}

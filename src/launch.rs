@@ -1,0 +1,171 @@
+//! What a kernel relies on, and whether a problem meets it.
+
+use miette::Diagnostic;
+use thiserror::Error;
+use tilefold_dialect::problem::{Extent, OperandLayout};
+use tilefold_passes::{Plan, access_elements};
+
+/// Extents and leading dimensions of one launch, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Shape {
+    /// Rows of A and C.
+    pub m: i64,
+    /// Columns of B and C.
+    pub n: i64,
+    /// Columns of A, rows of B.
+    pub k: i64,
+    /// Leading dimensions of A, B and C.
+    pub ld: [i64; 3],
+}
+
+/// A problem that a kernel cannot take.
+#[derive(Debug, Clone, PartialEq, Eq, Error, Diagnostic)]
+#[error("{argument} = {value}: {rule}")]
+pub struct LaunchError {
+    /// The kernel's argument.
+    pub argument: &'static str,
+    /// Its value.
+    pub value: i64,
+    /// What it breaks.
+    pub rule: String,
+    /// What would do.
+    #[help]
+    pub help: String,
+}
+
+/// Bytes that a tile may span from its first to its last element: offsets within a tile are
+/// 32 bits.
+const MAX_TILE_BYTES: i64 = 1 << 31;
+
+impl Shape {
+    /// The shape that a spec names, with extents replaced where the caller gives others.
+    ///
+    /// # Errors
+    /// A [`LaunchError`] where an extent is "any" and no number is given, or where the kernel
+    /// relies on what the shape does not keep.
+    pub fn of(plan: &Plan, overrides: [Option<i64>; 3]) -> Result<Self, LaunchError> {
+        let problem = &plan.problem;
+        let mut extents = [0; 3];
+        for (index, (argument, extent)) in
+            [("m", problem.m), ("n", problem.n), ("k", problem.k)].into_iter().enumerate()
+        {
+            extents[index] = match (overrides[index], extent) {
+                (Some(value), _) | (None, Extent::Exact(value)) => value,
+                (None, Extent::Any) => {
+                    return Err(LaunchError {
+                        argument,
+                        value: 0,
+                        rule: "the spec says any, so that a number is needed to run".into(),
+                        help: format!("give --{argument}"),
+                    });
+                }
+            };
+        }
+        let [m, n, k] = extents;
+        let lines = [(m, k), (k, n), (m, n)];
+        let ld = [0, 1, 2].map(|index| {
+            let operand = plan.operand(index);
+            operand.ld.unwrap_or(match operand.layout {
+                OperandLayout::Row => lines[index].1,
+                _ => lines[index].0,
+            })
+        });
+        let shape = Self { m, n, k, ld };
+        shape.check(plan)?;
+        Ok(shape)
+    }
+
+    /// Lines and length of a line of operand 0, 1 or 2 in memory.
+    pub fn lines(&self, plan: &Plan, operand: usize) -> (i64, i64) {
+        let (rows, cols) = [(self.m, self.k), (self.k, self.n), (self.m, self.n)][operand];
+        match plan.operand(operand).layout {
+            OperandLayout::Row => (rows, cols),
+            _ => (cols, rows),
+        }
+    }
+
+    /// Elements from the first to the last of an operand.
+    pub fn elements(&self, plan: &Plan, operand: usize) -> i64 {
+        let (lines, length) = self.lines(plan, operand);
+        (lines - 1) * self.ld[operand] + length
+    }
+
+    /// Values of the kernel's integer arguments, by name.
+    pub fn arguments(&self) -> [(&'static str, i64); 6] {
+        let [lda, ldb, ldc] = self.ld;
+        [("m", self.m), ("n", self.n), ("k", self.k), ("lda", lda), ("ldb", ldb), ("ldc", ldc)]
+    }
+
+    fn check(&self, plan: &Plan) -> Result<(), LaunchError> {
+        for (argument, value) in self.arguments() {
+            if value < 1 || value > i64::from(i32::MAX) {
+                return Err(LaunchError {
+                    argument,
+                    value,
+                    rule: "extents and leading dimensions are 1 to 2^31 - 1".into(),
+                    help: "an empty product needs no kernel".into(),
+                });
+            }
+            for (_, multiple) in requirements(plan).into_iter().filter(|(name, _)| *name == argument)
+            {
+                let multiple = multiple as i64;
+                if value % multiple != 0 {
+                    return Err(LaunchError {
+                        argument,
+                        value,
+                        rule: format!("this kernel takes multiples of {multiple}"),
+                        help: match argument {
+                            "m" | "n" | "k" => {
+                                "take a tile.block that divides the problem: tiles are whole in \
+                                 this version"
+                                    .into()
+                            }
+                            _ => "pad the matrix's lines, or take a narrower atoms.load".into(),
+                        },
+                    });
+                }
+            }
+        }
+        for (operand, argument) in ["lda", "ldb", "ldc"].into_iter().enumerate() {
+            let (_, length) = self.lines(plan, operand);
+            let value = self.ld[operand];
+            let refuse = |rule: String, help: &str| {
+                Err(LaunchError { argument, value, rule, help: help.into() })
+            };
+            if value < length {
+                return refuse(
+                    format!("lines of {length} elements would overlap"),
+                    "a leading dimension is at least the length of a line",
+                );
+            }
+            let tile = [plan.block[0], plan.block[1]].into_iter().max().unwrap_or(1);
+            let lines = tile.max(plan.block[2]);
+            let bytes = i64::from(plan.operand(operand).element.bits()) / 8;
+            if value.saturating_mul(lines).saturating_mul(bytes) >= MAX_TILE_BYTES {
+                return refuse(
+                    format!("a tile of {lines} lines would span 2 GiB or more"),
+                    "take a smaller tile.block",
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What each argument must be a multiple of: elements for integers, bytes for pointers.
+pub fn requirements(plan: &Plan) -> Vec<(&'static str, u64)> {
+    let [m, n, k] = plan.block;
+    let mut all = vec![("m", m), ("n", n), ("k", k)];
+    // A plan whose layouts the algebra cannot spread does not compile: no kernel relies on it.
+    let widths = access_elements(plan).unwrap_or([1; 3]);
+    for (operand, (pointer, ld)) in [("a", "lda"), ("b", "ldb"), ("c", "ldc")].into_iter().enumerate()
+    {
+        let bytes = i64::from(plan.operand(operand).element.bits()) / 8;
+        all.push((pointer, widths[operand] * bytes));
+        all.push((ld, widths[operand]));
+    }
+    all.into_iter()
+        .filter(|(_, multiple)| *multiple > 1)
+        .map(|(argument, multiple)| (argument, multiple as u64))
+        .collect()
+}

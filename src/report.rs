@@ -1,0 +1,179 @@
+//! Reports of compilations and runs, as JSON and as text.
+
+use crate::{Compiled, Outcome, compile::CompileMs};
+use comfy_table::{Table, presets::UTF8_FULL_CONDENSED};
+use serde::Serialize;
+use serde_json::Value;
+use tilefold_rocdl::Resources;
+
+/// What a compilation reports. Its JSON keys are stable.
+#[derive(Clone, Debug, Serialize)]
+pub struct CompileReport {
+    /// The chip.
+    pub arch: String,
+    /// The kernel's name.
+    pub kernel: String,
+    /// Registers, LDS, occupancy and the main loop.
+    #[serde(flatten)]
+    pub resources: Resources,
+    /// The completed spec.
+    pub plan: Value,
+    /// Milliseconds by stage.
+    pub compile_ms: CompileMs,
+}
+
+/// What a run reports, beside what its compilation does.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunReport {
+    /// The compilation's report.
+    #[serde(flatten)]
+    pub compile: CompileReport,
+    /// The run.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+impl CompileReport {
+    /// The report of a compiled kernel.
+    pub fn new(compiled: &Compiled) -> Self {
+        Self {
+            arch: compiled.manifest.arch.clone(),
+            kernel: compiled.manifest.kernel.clone(),
+            resources: compiled.code.resources.clone(),
+            plan: compiled.manifest.spec.clone(),
+            compile_ms: compiled.compile_ms,
+        }
+    }
+
+    /// The report as a table for a terminal.
+    pub fn to_text(&self) -> String {
+        let resources = &self.resources;
+        let mut table = Table::new();
+        table.load_preset(UTF8_FULL_CONDENSED);
+        let mut row = |name: &str, value: String| {
+            table.add_row([name.to_string(), value]);
+        };
+        row("kernel", format!("{} for {}", self.kernel, self.arch));
+        row("tile", plan_line(&self.plan));
+        row(
+            "registers",
+            format!("{} VGPRs, {} SGPRs", resources.vgprs, resources.sgprs),
+        );
+        row(
+            "spills",
+            format!(
+                "{} VGPRs, {} SGPRs, {} bytes of scratch",
+                resources.vgpr_spills, resources.sgpr_spills, resources.scratch_bytes
+            ),
+        );
+        row("LDS", format!("{} bytes", resources.lds_bytes));
+        row(
+            "occupancy",
+            format!(
+                "{} waves per SIMD, {} whole workgroups per CU",
+                resources.waves_per_simd, resources.resident_workgroups
+            ),
+        );
+        if let Some(main_loop) = &resources.main_loop {
+            row(
+                "main loop",
+                format!(
+                    "{} instructions: {} mma, {} LDS loads, {} LDS stores, {} global loads, \
+                     {} waits, {} VALU, {} SALU, {} other",
+                    main_loop.total,
+                    main_loop.mma,
+                    main_loop.lds_loads,
+                    main_loop.lds_stores,
+                    main_loop.global_loads,
+                    main_loop.waits,
+                    main_loop.valu,
+                    main_loop.salu,
+                    main_loop.other
+                ),
+            );
+        }
+        row("compiled in", format!("{:.0} ms", self.compile_ms.total));
+        table.to_string()
+    }
+}
+
+/// The choices of a completed spec that people ask for first, in a line.
+fn plan_line(plan: &Value) -> String {
+    let text = |pointer: &str| match plan.pointer(pointer) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string().replace(',', " x ").replace(['[', ']'], ""),
+        None => "?".into(),
+    };
+    format!(
+        "{}, waves {}, {}, {}, {} buffers",
+        text("/tile/block"),
+        text("/tile/waves"),
+        text("/atoms/mma"),
+        text("/atoms/load"),
+        text("/lds/buffers")
+    )
+}
+
+impl RunReport {
+    /// The report of a run.
+    pub fn new(compiled: &Compiled, outcome: Outcome) -> Self {
+        Self { compile: CompileReport::new(compiled), outcome }
+    }
+
+    /// The report as tables for a terminal.
+    pub fn to_text(&self) -> String {
+        let outcome = &self.outcome;
+        let shape = outcome.shape;
+        let mut table = Table::new();
+        table.load_preset(UTF8_FULL_CONDENSED);
+        let mut row = |name: &str, value: String| {
+            table.add_row([name.to_string(), value]);
+        };
+        row("problem", format!("{} x {} x {}", shape.m, shape.n, shape.k));
+        row(
+            "result",
+            match (outcome.correct, outcome.exact) {
+                (true, true) => "equal to the reference, element for element".into(),
+                (true, false) => {
+                    format!("within the bound; largest error {:.3e}", outcome.max_abs_error)
+                }
+                (false, _) => format!("WRONG: {} elements differ", outcome.mismatches),
+            },
+        );
+        let found: Vec<String> = outcome
+            .checks
+            .iter()
+            .filter(|(_, count)| **count > 0)
+            .map(|(name, count)| format!("{name}: {count}"))
+            .collect();
+        row(
+            "checks",
+            if found.is_empty() {
+                format!("all {} silent", outcome.checks.len())
+            } else {
+                found.join(", ")
+            },
+        );
+        let counters = &outcome.counters;
+        row(
+            "counters",
+            format!(
+                "{} wave instructions, {} of them mma; {} and {} LDS conflict cycles in reads and \
+                 writes; {} and {} bytes of memory read and written",
+                counters.wave_instructions,
+                counters.mma,
+                counters.lds_conflict_cycles_read,
+                counters.lds_conflict_cycles_write,
+                counters.global_bytes_read,
+                counters.global_bytes_written
+            ),
+        );
+        row("simulated in", format!("{:.2} s", outcome.seconds));
+        let mut text = format!("{}\n{table}", self.compile.to_text());
+        for note in outcome.first_mismatch.iter().chain(&outcome.findings).chain(&outcome.notes) {
+            text.push('\n');
+            text.push_str(note);
+        }
+        text
+    }
+}
