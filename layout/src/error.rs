@@ -216,6 +216,30 @@ pub enum Rule {
         /// How many there may be.
         limit: i64,
     },
+    /// The result depends on a name's value.
+    #[error("{extent} would have to be a number: {why}")]
+    NeedsStatic {
+        /// The symbolic extent.
+        extent: Box<str>,
+        /// What depends on it.
+        why: &'static str,
+    },
+    /// The result depends on a name's divisibility.
+    #[error("{extent} would have to be known as a multiple of {divisor}")]
+    NeedsMultiple {
+        /// The symbolic extent.
+        extent: Box<str>,
+        /// What should divide it.
+        divisor: i64,
+    },
+    /// A name takes only values of its range and divisibility.
+    #[error("{symbol} cannot be {value}")]
+    SymbolValue {
+        /// The name.
+        symbol: Box<str>,
+        /// The value given.
+        value: i64,
+    },
     /// Order of modes for compact strides must match the shape.
     #[error("the order must have the shape's profile")]
     OrderProfile,

@@ -18,6 +18,7 @@ mod recognise;
 mod slice;
 mod stride;
 mod swizzle;
+pub mod symbolic;
 mod text;
 mod tiled;
 mod tiler;

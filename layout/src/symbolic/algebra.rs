@@ -1,0 +1,398 @@
+//! The operations that work with symbolic extents.
+//!
+//! They follow the plain operations, with one difference: where a count must be compared with an
+//! extent, what is known of the name decides, and where it does not the operation refuses.
+
+use super::{Extent, SymLayout, fault};
+use crate::error::{LayoutError, Result, Rule};
+use crate::layout::Layout;
+use crate::nest::Nest;
+use crate::stride::{Path, Stride};
+
+const OVERFLOW: Rule = Rule::Overflow { what: "the result" };
+
+type Mode<S> = (Extent, S);
+
+/// Drops extents of 1 and merges what continues a static mode.
+fn coalesced<S: Stride>(modes: Vec<Mode<S>>) -> Result<Vec<Mode<S>>, Rule> {
+    let mut out: Vec<Mode<S>> = Vec::with_capacity(modes.len());
+    for (extent, stride) in modes {
+        if extent == Extent::Static(1) {
+            continue;
+        }
+        match out.last_mut() {
+            Some((Extent::Static(n), d)) if d.scale(*n) == Some(stride) => {
+                let merged = extent.times(*n).ok_or(OVERFLOW)?;
+                let d = *d;
+                out.pop();
+                out.push((merged, d));
+            }
+            _ => out.push((extent, stride)),
+        }
+    }
+    Ok(out)
+}
+
+impl<S: Stride> SymLayout<S> {
+    fn from_modes(modes: Vec<Mode<S>>) -> Result<SymLayout<S>> {
+        let (mut shape, mut stride): (Vec<_>, Vec<_>) = modes
+            .into_iter()
+            .map(|(n, d)| (Nest::Int(n), Nest::Int(d)))
+            .unzip();
+        match shape.len() {
+            0 => Ok(SymLayout::from(&Layout::unit())),
+            1 => SymLayout::new(shape.remove(0), stride.remove(0)),
+            _ => SymLayout::new(Nest::Tuple(shape), Nest::Tuple(stride)),
+        }
+    }
+
+    /// The simplest equal layout: flat, without extents of 1, with contiguous modes merged. A mode
+    /// after a symbolic one is never contiguous with it.
+    ///
+    /// # Errors
+    /// [`Rule::Overflow`].
+    pub fn coalesce(&self) -> Result<SymLayout<S>> {
+        let fail = |rule| LayoutError::unary("coalesce", self, rule);
+        SymLayout::from_modes(coalesced(self.flat_modes()).map_err(fail)?)
+    }
+
+    /// `self ∘ other`, as [`Layout::compose`].
+    ///
+    /// # Errors
+    /// As there; [`Rule::NeedsStatic`] or [`Rule::NeedsMultiple`] with the mode of `other` where
+    /// the result depends on a name's value.
+    pub fn compose<T: Stride>(&self, other: &SymLayout<T>) -> Result<SymLayout<S>> {
+        let mut walk = Walk {
+            left: self,
+            fields: vec![],
+        };
+        let parts = walk
+            .nest(&other.shape, &other.stride)
+            .map_err(|(mut path, rule)| {
+                path.reverse();
+                fault("composition", self, other, path, rule)
+            })?;
+        let carry = walk
+            .fields
+            .iter()
+            .try_for_each(|(_, field)| field.check_carry());
+        carry.map_err(|rule| LayoutError::binary("composition", self, other, rule))?;
+        SymLayout::new(parts.0, parts.1)
+    }
+}
+
+impl SymLayout {
+    /// The largest layout `R` with numbers as strides and `self(R(i)) == i` for all
+    /// `i < size(R)`.
+    ///
+    /// # Errors
+    /// [`Rule::NeedsStatic`] with the mode where the inverse would go on behind a symbolic mode.
+    pub fn right_inverse(&self) -> Result<SymLayout> {
+        let fail = |rule| LayoutError::unary("right_inverse", self, rule);
+        let modes = coalesced(self.flat_modes()).map_err(fail)?;
+        // (extent, stride, index stride if it is a number, position)
+        let mut index = Some(1i64);
+        let mut sorted = Vec::new();
+        for (i, (extent, stride)) in modes.into_iter().enumerate() {
+            let here = index;
+            index = match extent {
+                Extent::Static(n) => index.and_then(|index| index.checked_mul(n)),
+                Extent::Symbolic { .. } => None,
+            };
+            sorted.push((extent, stride, here, i));
+        }
+        sorted.sort_by_key(|mode| mode.1);
+        let mut result = Vec::new();
+        let mut covered = 1i64;
+        for (extent, stride, index, i) in sorted {
+            if stride != covered {
+                continue;
+            }
+            let Some(index) = index else {
+                let why = "a symbolic mode before it makes its coordinate unknown";
+                return Err(fail(extent.needs_static(why)).at([i]));
+            };
+            result.push((extent.clone(), index));
+            match extent {
+                Extent::Static(n) => {
+                    covered = covered.checked_mul(n).ok_or_else(|| fail(OVERFLOW))?
+                }
+                Extent::Symbolic { .. } => break,
+            }
+        }
+        SymLayout::from_modes(coalesced(result).map_err(fail)?)
+    }
+
+    /// (tile, rest), as [`Layout::logical_divide`]; a symbolic extent must be known to be a
+    /// multiple of what the tile takes of it.
+    ///
+    /// # Errors
+    /// As there; [`Rule::NeedsMultiple`] or [`Rule::NeedsStatic`] with the mode.
+    pub fn logical_divide(&self, tile: &Layout) -> Result<SymLayout> {
+        let fail = |path, rule| fault("logical_divide", self, tile, path, rule);
+        let within = coalesced(self.flat_modes()).map_err(|rule| fail(vec![], rule))?;
+        // A complement within its own cosize ends where the tile ends; what is beyond is counted
+        // mode by mode.
+        let inside = tile.complement_self().map_err(|e| fail(vec![], e.rule))?;
+        let filtered = tile.filter();
+        let covered = filtered
+            .flat_modes()
+            .iter()
+            .map(|&(n, d)| n.saturating_mul(d))
+            .max();
+        let covered = covered.unwrap_or(1).max(1);
+        let mut rest = Extent::Static(1);
+        let mut divisor = covered;
+        for (i, (extent, _)) in within.iter().enumerate() {
+            rest = match (extent, &rest) {
+                (Extent::Static(n), rest) => {
+                    let tiles = n / divisor + i64::from(n % divisor != 0);
+                    divisor = divisor / n + i64::from(divisor % n != 0);
+                    rest.times(tiles).ok_or_else(|| fail(vec![i], OVERFLOW))?
+                }
+                (symbolic, Extent::Static(before)) => {
+                    let tiles = symbolic.divided(divisor);
+                    let tiles =
+                        tiles.ok_or_else(|| fail(vec![i], symbolic.needs_multiple(divisor)))?;
+                    divisor = 1;
+                    tiles
+                        .times(*before)
+                        .ok_or_else(|| fail(vec![i], OVERFLOW))?
+                }
+                (symbolic, _) => {
+                    let why = "only one extent of what is divided may be symbolic";
+                    return Err(fail(vec![i], symbolic.needs_static(why)));
+                }
+            };
+        }
+        let mut modes: Vec<Mode<i64>> = inside
+            .flat_modes()
+            .into_iter()
+            .map(|(n, d)| (Extent::Static(n), d))
+            .collect();
+        modes.push((rest, covered));
+        let rest = SymLayout::from_modes(coalesced(modes).map_err(|rule| fail(vec![], rule))?)?;
+        let tile_parts = SymLayout::from(tile);
+        let divisor = SymLayout::new(
+            Nest::Tuple(vec![tile_parts.shape, rest.shape]),
+            Nest::Tuple(vec![tile_parts.stride, rest.stride]),
+        )?;
+        self.compose(&divisor).map_err(|e| {
+            let path = e.mode.map(|mode| mode.0).unwrap_or_default();
+            fail(path.get(1..).unwrap_or_default().to_vec(), e.rule)
+        })
+    }
+
+    /// Divides one mode, leaving the others.
+    ///
+    /// # Errors
+    /// [`Rule::NoSuchMode`], and as [`SymLayout::logical_divide`] with the mode named.
+    pub fn divide_mode(&self, mode: usize, tile: &Layout) -> Result<SymLayout> {
+        let (Some(n), Some(d)) = (self.shape.get(mode), self.stride.get(mode)) else {
+            let rule = Rule::NoSuchMode {
+                index: mode,
+                rank: self.shape.rank(),
+            };
+            return Err(LayoutError::binary("logical_divide", self, tile, rule));
+        };
+        let part = SymLayout {
+            shape: n.clone(),
+            stride: d.clone(),
+        };
+        let divided = part.logical_divide(tile).map_err(|e| e.within(mode))?;
+        let (mut shape, mut stride) = (self.shape.modes().to_vec(), self.stride.modes().to_vec());
+        shape[mode] = divided.shape;
+        stride[mode] = divided.stride;
+        SymLayout::new(Nest::Tuple(shape), Nest::Tuple(stride))
+    }
+}
+
+type Parts<S> = (Nest<Extent>, Nest<S>);
+type Fault = (Vec<usize>, Rule);
+
+struct Walk<'a, S> {
+    left: &'a SymLayout<S>,
+    fields: Vec<(Path, Field<S>)>,
+}
+
+impl<S: Stride> Walk<'_, S> {
+    fn nest<T: Stride>(
+        &mut self,
+        shape: &Nest<Extent>,
+        stride: &Nest<T>,
+    ) -> Result<Parts<S>, Fault> {
+        match (shape, stride) {
+            (Nest::Tuple(n), Nest::Tuple(d)) => {
+                let mut parts = (Vec::new(), Vec::new());
+                for (i, (n, d)) in n.iter().zip(d).enumerate() {
+                    let (n, d) = self.nest(n, d).map_err(|(mut path, rule)| {
+                        path.push(i);
+                        (path, rule)
+                    })?;
+                    parts.0.push(n);
+                    parts.1.push(d);
+                }
+                Ok((Nest::Tuple(parts.0), Nest::Tuple(parts.1)))
+            }
+            (Nest::Int(n), Nest::Int(d)) => {
+                let field = self.field(d.path()).map_err(|rule| (vec![], rule))?;
+                field.compose(n, d.value()).map_err(|rule| (vec![], rule))
+            }
+            _ => unreachable!("a layout's shape and stride are congruent"),
+        }
+    }
+
+    fn field(&mut self, path: Path) -> Result<&mut Field<S>, Rule> {
+        if let Some(at) = self.fields.iter().position(|(p, _)| *p == path) {
+            return Ok(&mut self.fields[at].1);
+        }
+        let (mut shape, mut stride) = (&self.left.shape, &self.left.stride);
+        for &index in path.indices() {
+            let index = usize::from(index);
+            let missing = Rule::NoSuchMode {
+                index,
+                rank: shape.rank(),
+            };
+            (shape, stride) = match (shape.get(index), stride.get(index)) {
+                (Some(n), Some(d)) if shape.depth() > 0 => (n, d),
+                _ => return Err(missing),
+            };
+        }
+        let part = SymLayout {
+            shape: shape.clone(),
+            stride: stride.clone(),
+        };
+        let mut modes = part.flat_modes();
+        // The last mode is unbounded, also where its extent is 1.
+        if let Some((last, _)) = modes.last_mut()
+            && *last == Extent::Static(1)
+        {
+            *last = Extent::Static(2);
+        }
+        let modes = coalesced(modes)?;
+        let reach = vec![(0, 0); modes.len()];
+        self.fields.push((path, Field { modes, reach }));
+        let last = self.fields.len() - 1;
+        Ok(&mut self.fields[last].1)
+    }
+}
+
+/// A part of the left layout as radices, and the coordinates reached in each.
+struct Field<S> {
+    modes: Vec<Mode<S>>,
+    reach: Vec<(i64, i64)>,
+}
+
+impl<S: Stride> Field<S> {
+    fn compose(&mut self, extent: &Extent, stride: i64) -> Result<Parts<S>, Rule> {
+        let leaf = |n: Extent, d: S| (Nest::Int(n), Nest::Int(d));
+        let Some(((_, last_stride), inner)) = self.modes.split_last() else {
+            return Ok(leaf(extent.clone(), S::ZERO));
+        };
+        if stride == 0 {
+            return Ok(leaf(extent.clone(), S::ZERO));
+        }
+        let last_stride = *last_stride;
+        let mut out: Vec<Mode<S>> = Vec::new();
+        let (mut rest, mut step) = (extent.clone(), stride);
+        for (i, (n, d)) in inner.iter().enumerate() {
+            if rest == Extent::Static(1) && !out.is_empty() {
+                break;
+            }
+            let Extent::Static(n) = *n else {
+                return Err(n.needs_static("a mode of the left layout is walked over"));
+            };
+            let size = step.checked_abs().ok_or(OVERFLOW)?;
+            if size >= n && size % n != 0 {
+                return Err(Rule::StrideDivisibility {
+                    stride: step,
+                    extent: n,
+                });
+            }
+            let fits = n / size + i64::from(n % size != 0);
+            if fits > 1 && rest != Extent::Static(1) {
+                let whole = rest.max().is_some_and(|max| max <= fits);
+                if whole {
+                    out.push((rest.clone(), d.scale(step).ok_or(OVERFLOW)?));
+                    let most = rest.max().unwrap_or(fits);
+                    self.reach[i] = widened(self.reach[i], most, step).ok_or(OVERFLOW)?;
+                    rest = Extent::Static(1);
+                } else {
+                    if n % size != 0 {
+                        return Err(Rule::StrideDivisibility {
+                            stride: step,
+                            extent: n,
+                        });
+                    }
+                    let left = rest.divided(fits);
+                    out.push((Extent::Static(fits), d.scale(step).ok_or(OVERFLOW)?));
+                    self.reach[i] = widened(self.reach[i], fits, step).ok_or(OVERFLOW)?;
+                    rest = match (left, rest) {
+                        (Some(left), _) => left,
+                        (None, Extent::Static(rest)) => {
+                            return Err(Rule::ShapeDivisibility { taken: fits, rest });
+                        }
+                        (None, symbolic) => return Err(symbolic.needs_multiple(fits)),
+                    };
+                }
+            }
+            step = step.signum() * (size / n).max(1);
+        }
+        if rest != Extent::Static(1) || out.is_empty() {
+            let last = self.modes.len() - 1;
+            // Only the sign matters of what is reached in the unbounded mode.
+            let most = rest.max().unwrap_or(2);
+            self.reach[last] = widened(self.reach[last], most, step).ok_or(OVERFLOW)?;
+            out.push((rest, last_stride.scale(step).ok_or(OVERFLOW)?));
+        }
+        if let [(n, d)] = &out[..] {
+            return Ok(leaf(n.clone(), *d));
+        }
+        let (shape, stride) = out
+            .into_iter()
+            .map(|(n, d)| (Nest::Int(n), Nest::Int(d)))
+            .unzip();
+        Ok((Nest::Tuple(shape), Nest::Tuple(stride)))
+    }
+
+    fn check_carry(&self) -> Result<(), Rule> {
+        let Some((_, bounded)) = self.reach.split_last() else {
+            return Ok(());
+        };
+        for (left_mode, (&(low, high), (extent, _))) in bounded.iter().zip(&self.modes).enumerate()
+        {
+            let extent = extent.min();
+            if high >= extent || low <= -extent {
+                let reach = if high >= extent { high } else { low };
+                return Err(Rule::Carry {
+                    left_mode,
+                    reach,
+                    extent,
+                });
+            }
+        }
+        let low = self.reach.iter().position(|r| r.0 < 0);
+        let used = self.reach.iter().filter(|r| **r != (0, 0)).count();
+        if let Some(left_mode) = low
+            && used > 1
+            && self.reach.iter().any(|r| r.1 > 0)
+        {
+            let (reach, extent) = (self.reach[left_mode].0, self.modes[left_mode].0.min());
+            return Err(Rule::Carry {
+                left_mode,
+                reach,
+                extent,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn widened((low, high): (i64, i64), count: i64, step: i64) -> Option<(i64, i64)> {
+    let far = (count - 1).checked_mul(step)?;
+    if far < 0 {
+        Some((low.checked_add(far)?, high))
+    } else {
+        Some((low, high.checked_add(far)?))
+    }
+}

@@ -1,0 +1,186 @@
+//! Symbolic extents: whatever an operation answers holds for every value of the name.
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use tilefold_layout::symbolic::{Extent, SymLayout, Symbol};
+use tilefold_layout::{Basis, Layout, Nest, Rule};
+
+fn sym(text: &str) -> SymLayout {
+    text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+fn plain(text: &str) -> Layout {
+    text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+/// The right side of a composition has a symbolic extent.
+#[test]
+fn composition_with_a_symbolic_extent() {
+    let a = sym("(4096,8192):(1,4096)");
+    let b: SymLayout<Basis> = "(32,N/8,8,128):(1@0,8@1,1@1,32@0)".parse().unwrap();
+    let c = a.compose(&b).unwrap();
+    assert_eq!(c.to_string(), "(32,N/8,8,128):(1,32768,4096,32)");
+    let bound = c.bind("N", 64).unwrap().to_static().unwrap();
+    let direct = plain("(4096,8192):(1,4096)");
+    let direct = direct
+        .compose(&b.bind("N", 64).unwrap().to_static().unwrap())
+        .unwrap();
+    assert_eq!(bound, direct);
+}
+
+#[test]
+fn right_inverse_with_a_symbolic_extent() {
+    assert_eq!(
+        sym("(16,N):(1,16)").right_inverse().unwrap().to_string(),
+        "16*N:1"
+    );
+    assert_eq!(
+        sym("(16,N):(1,32)").right_inverse().unwrap().to_string(),
+        "16:1"
+    );
+    assert_eq!(
+        sym("(4,8,N):(8,1,32)").right_inverse().unwrap().to_string(),
+        "(8,4,N):(4,1,32)"
+    );
+    let error = sym("(N,16):(16,1)").right_inverse().unwrap_err();
+    assert!(matches!(error.rule, Rule::NeedsStatic { .. }), "{error}");
+    assert_eq!(error.mode.unwrap().0, [1]);
+}
+
+#[test]
+fn divides_need_divisibility() {
+    let n = Symbol::new("N").multiple_of(64);
+    let a = SymLayout::<i64>::parse("(N,128):(128,1)", std::slice::from_ref(&n)).unwrap();
+    let divided = a.divide_mode(0, &plain("64:1")).unwrap();
+    assert_eq!(divided.to_string(), "((64,N/64),128):((128,8192),1)");
+    let refused = a.divide_mode(0, &plain("128:1")).unwrap_err();
+    assert_eq!(
+        refused.rule,
+        Rule::NeedsMultiple {
+            extent: "N".into(),
+            divisor: 128
+        }
+    );
+    assert_eq!(refused.mode.as_ref().unwrap().0, [0, 0]);
+    let whole = SymLayout::<i64>::parse("(16,N):(1,16)", &[n]).unwrap();
+    let divided = whole.logical_divide(&plain("(4,8):(1,16)")).unwrap();
+    assert_eq!(divided.to_string(), "((4,8),(4,N/8)):((1,16),(4,128))");
+}
+
+#[test]
+fn names_are_bound_within_what_is_known() {
+    let n = Symbol::new("N").multiple_of(8).within(16, Some(64));
+    let a = SymLayout::<i64>::parse("(4,N/8):(1,4)", &[n]).unwrap();
+    assert_eq!(a.bind("N", 32).unwrap().to_string(), "(4,4):(1,4)");
+    for wrong in [8, 20, 72] {
+        let error = a.bind("N", wrong).unwrap_err();
+        assert_eq!(
+            error.rule,
+            Rule::SymbolValue {
+                symbol: "N".into(),
+                value: wrong
+            }
+        );
+    }
+    assert!(a.to_static().is_err());
+    assert!(SymLayout::<i64>::parse("N/8:1", &[Symbol::new("N")]).is_err());
+    let implied = sym("(N/8,M):(1,3)");
+    assert!(implied.bind("N", 12).is_err());
+    assert_eq!(implied.bind("N", 16).unwrap().to_string(), "(2,M):(1,3)");
+    for text in ["(4,):(1,1)", "4*:1", "N/0:1", "(4,N:1", "0*N:1", "N"] {
+        assert!(text.parse::<SymLayout>().is_err(), "{text}");
+    }
+}
+
+/// A range alone can decide: at most 8 rows stay within a mode of 8.
+#[test]
+fn ranges_keep_a_mode_whole() {
+    let a = sym("(8,8):(1,100)");
+    let few = SymLayout::parse("N:1", &[Symbol::new("N").within(1, Some(8))]).unwrap();
+    assert_eq!(a.compose::<i64>(&few).unwrap().to_string(), "N:1");
+    let many = SymLayout::parse("N:1", &[Symbol::new("N")]).unwrap();
+    let error = a.compose::<i64>(&many).unwrap_err();
+    assert_eq!(
+        error.rule,
+        Rule::NeedsMultiple {
+            extent: "N".into(),
+            divisor: 8
+        }
+    );
+    let left: SymLayout = SymLayout::parse("(N,8):(1,100)", &[Symbol::new("N")]).unwrap();
+    let error = left.compose(&sym("4:2")).unwrap_err();
+    assert!(matches!(error.rule, Rule::NeedsStatic { .. }), "{error}");
+}
+
+/// A flat layout of up to three modes, of which one may be `factor * N / over`.
+fn layout() -> impl Strategy<Value = SymLayout> {
+    let extent = prop_oneof![
+        4 => prop::sample::select(vec![1i64, 2, 3, 4, 8, 16]).prop_map(Extent::Static),
+        1 => (prop::sample::select(vec![1i64, 2, 3]), prop::sample::select(vec![1i64, 2, 4, 8]))
+            .prop_map(|(times, over)| {
+                let n = Extent::from(Symbol::new("N").multiple_of(8));
+                n.times(times).and_then(|n| n.divided(over)).expect("8 is a multiple of it")
+            }),
+    ];
+    let stride = prop::sample::select(vec![0i64, 1, 2, 3, 4, 8, 12, 16, 32, 64, -1]);
+    prop::collection::vec((extent, stride), 1..4).prop_map(|modes| {
+        let (n, d) = modes
+            .into_iter()
+            .map(|(n, d)| (Nest::Int(n), Nest::Int(d)))
+            .unzip();
+        SymLayout::new(Nest::Tuple(n), Nest::Tuple(d)).expect("small layouts are valid")
+    })
+}
+
+fn at(layout: &SymLayout, n: i64) -> Layout {
+    layout.bind("N", n).unwrap().to_static().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        rng_seed: RngSeed::Fixed(0),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn answers_hold_for_every_value(a in layout(), b in layout()) {
+        let composed = a.compose(&b);
+        let coalesced = a.coalesce().unwrap();
+        let inverse = a.right_inverse();
+        for n in [8, 16, 24, 40] {
+            let (pa, pb) = (at(&a, n), at(&b, n));
+            let c = at(&coalesced, n);
+            prop_assert_eq!(c.size(), pa.size());
+            prop_assert!((0..pa.size()).all(|i| c.at(i) == pa.at(i)), "{} as {}", a, coalesced);
+            if let Ok(composed) = &composed {
+                let c = at(composed, n);
+                prop_assert_eq!(c.size(), pb.size());
+                prop_assert!(
+                    (0..pb.size()).all(|i| c.at(i) == pa.at(pb.at(i))),
+                    "{} o {} = {} with N = {}", a, b, composed, n
+                );
+            }
+            if let Ok(inverse) = &inverse {
+                let r = at(inverse, n);
+                prop_assert!((0..r.size()).all(|i| pa.at(r.at(i)) == i));
+            }
+        }
+    }
+
+    /// Division agrees with the plain one for every value.
+    #[test]
+    fn divides_hold_for_every_value(a in layout(), t in layout()) {
+        let Ok(tile) = t.to_static() else { return Ok(()) };
+        let Ok(divided) = a.logical_divide(&tile) else { return Ok(()) };
+        for n in [8, 16, 24] {
+            let d = at(&divided, n);
+            let plain = at(&a, n).logical_divide(&tile);
+            if let Ok(plain) = plain {
+                prop_assert_eq!(d.size(), plain.size(), "{} by {}", a, tile);
+                prop_assert!((0..d.size()).all(|i| d.at(i) == plain.at(i)), "{} by {}", a, tile);
+            }
+        }
+    }
+}
