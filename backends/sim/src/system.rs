@@ -30,6 +30,7 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
     let unknown = |reason: &str| (Class::Other, Op::Unknown(reason.to_owned()));
     Some(match name {
         "s_endpgm" => (Class::Other, Op::End),
+        "v_nop" => (Class::Valu, Op::Nothing),
         // An instruction counter and hints: nothing that changes results.
         "s_nop"
         | "s_delay_alu"
@@ -47,7 +48,6 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
         | "s_prefetch_inst_pc_rel"
         | "s_prefetch_data"
         | "s_sethalt"
-        | "v_nop"
         | "s_dcache_inv"
         | "s_wait_event"
         | "s_singleuse_vdst"

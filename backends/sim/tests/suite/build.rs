@@ -66,20 +66,78 @@ pub fn compile(chip: &str, source: &str) -> CodeObject {
     CodeObject::load(&elf(chip, source)).expect("clang's output loads")
 }
 
-/// The assembly of an OpenCL C source.
-#[allow(dead_code)]
-pub fn assembly(chip: &str, source: &str) -> String {
-    String::from_utf8(run(
-        chip,
-        "cl",
-        &format!("{PRELUDE}{source}"),
-        &["-cl-std=CL2.0", "-S"],
-    ))
-    .expect("assembly is text")
-}
-
 /// The code object of an assembly source.
-#[allow(dead_code)]
 pub fn assemble(chip: &str, source: &str) -> CodeObject {
     CodeObject::load(&run(chip, "assembler", source, &[])).expect("clang's output loads")
+}
+
+/// A kernel `k` from its instructions, with three buffers as arguments, 1 KiB of LDS and 16 bytes
+/// of scratch. `{load}`, `{lds}`, `{scalar}` and `{barrier}` stand for the chip's waits for all
+/// loads, LDS operations and scalar loads, and for its barrier.
+pub fn kernel(chip: &str, body: &str) -> CodeObject {
+    let gfx12 = chip.starts_with("gfx12");
+    let words = match gfx12 {
+        true => [
+            ("{load}", "s_wait_loadcnt 0"),
+            ("{lds}", "s_wait_dscnt 0"),
+            ("{scalar}", "s_wait_kmcnt 0"),
+            ("{barrier}", "s_barrier_signal -1\ns_barrier_wait -1"),
+        ],
+        false => [
+            ("{load}", "s_waitcnt vmcnt(0)"),
+            ("{lds}", "s_waitcnt lgkmcnt(0)"),
+            ("{scalar}", "s_waitcnt lgkmcnt(0)"),
+            ("{barrier}", "s_barrier"),
+        ],
+    };
+    let body = words
+        .iter()
+        .fold(body.to_owned(), |body, (from, to)| body.replace(from, to));
+    assemble(
+        chip,
+        &format!(
+            r#"
+.amdgcn_target "amdgcn-amd-amdhsa--{chip}"
+.text
+.globl k
+.p2align 8
+.type k,@function
+k:
+{body}
+s_endpgm
+.section .rodata,"a"
+.p2align 6
+.amdhsa_kernel k
+    .amdhsa_user_sgpr_kernarg_segment_ptr 1
+    .amdhsa_next_free_vgpr 128
+    .amdhsa_next_free_sgpr 64
+    .amdhsa_group_segment_fixed_size 1024
+    .amdhsa_private_segment_fixed_size 16
+    .amdhsa_wavefront_size32 1
+    .amdhsa_float_denorm_mode_32 3
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.target: amdgcn-amd-amdhsa--{chip}
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .kernarg_segment_size: 24
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 1024
+    .private_segment_fixed_size: 16
+    .wavefront_size: 32
+    .sgpr_count: 64
+    .vgpr_count: 128
+    .max_flat_workgroup_size: 1024
+    .args:
+      - {{.address_space: global, .offset: 0, .size: 8, .value_kind: global_buffer}}
+      - {{.address_space: global, .offset: 8, .size: 8, .value_kind: global_buffer}}
+      - {{.address_space: global, .offset: 16, .size: 8, .value_kind: global_buffer}}
+...
+.end_amdgpu_metadata
+"#
+        ),
+    )
 }

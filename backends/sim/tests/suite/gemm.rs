@@ -5,80 +5,10 @@ use tilefold_sim::{Arg, Check, Launch, Report, Simulator};
 
 use crate::{Bytes, CHIPS, Numbers, build, floats};
 
-/// The GEMM that the tests and the bench run: C = A x B^T with A of m x k and B of n x k, both
-/// with k contiguous, and C of m x n. A workgroup has 2 x 2 waves of 2 x 2 tiles: 64 x 64 of C,
-/// through LDS in steps of 16 along k.
-pub fn source(chip: &str, element: &str, accumulator: &str) -> String {
-    let gfx12 = chip.starts_with("gfx12");
-    let suffix = if gfx12 { "w32_gfx12" } else { "w32" };
-    let (input, bits) = match element {
-        "bf16" => ("short", "short"),
-        _ => ("half", "half"),
-    };
-    let (c_vector, c_scalar) = match (accumulator, gfx12) {
-        ("f16", false) => ("half16", "half"),
-        ("f16", true) => ("half8", "half"),
-        _ => ("float8", "float"),
-    };
-    let lanes = if gfx12 { 8 } else { 16 };
-    let arguments = if accumulator == "f16" && !gfx12 {
-        ", 0"
-    } else {
-        ""
-    };
-    let (element_of, row) = match (accumulator, gfx12) {
-        ("f16", false) => ("2 * r", "2 * r + hi"),
-        (_, false) => ("r", "2 * r + hi"),
-        (_, true) => ("r", "r + 8 * hi"),
-    };
-    let fragment = if gfx12 {
-        // Lanes of the upper half hold the second eight of k, in A and B alike.
-        "*(local vec *)(tile + row * LD + 8 * hi)"
-    } else {
-        "*(local vec *)(tile + row * LD)"
-    };
-    format!(
-        r"
-#pragma OPENCL EXTENSION cl_khr_fp16 : enable
-#define LD 24
-typedef {input} vec __attribute__((ext_vector_type({lanes}), aligned(16)));
-typedef {bits} chunk __attribute__((ext_vector_type(8)));
-static vec fragment(local {input} *tile, int row, int hi) {{ return {fragment}; }}
-kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void gemm(global const {input} *a, global const {input} *b, global {c_scalar} *c, int n, int k) {{
-    local {input} ta[64 * LD], tb[64 * LD];
-    int t = get_local_id(0), lane = t % 32, wave = t / 32, lo = lane % 16, hi = lane / 16;
-    int m0 = get_group_id(1) * 64, n0 = get_group_id(0) * 64;
-    int wm = wave / 2 * 32, wn = wave % 2 * 32;
-    {c_vector} acc[2][2] = {{}};
-    for (int kk = 0; kk < k; kk += 16) {{
-        int row = t / 2, col = t % 2 * 8;
-        chunk x = *(global const chunk *)(a + (m0 + row) * k + kk + col);
-        chunk y = *(global const chunk *)(b + (n0 + row) * k + kk + col);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        *(local chunk *)(ta + row * LD + col) = x;
-        *(local chunk *)(tb + row * LD + col) = y;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        vec fa[2], fb[2];
-        for (int i = 0; i < 2; ++i) {{
-            fa[i] = fragment(ta, wm + 16 * i + lo, hi);
-            fb[i] = fragment(tb, wn + 16 * i + lo, hi);
-        }}
-        for (int i = 0; i < 2; ++i)
-            for (int j = 0; j < 2; ++j)
-                acc[i][j] = __builtin_amdgcn_wmma_{accumulator}_16x16x16_{element}_{suffix}(
-                    fa[i], fb[j], acc[i][j]{arguments});
-    }}
-    for (int i = 0; i < 2; ++i)
-        for (int j = 0; j < 2; ++j)
-            for (int r = 0; r < 8; ++r)
-                c[(m0 + wm + 16 * i + {row}) * n + n0 + wn + 16 * j + lo] = acc[i][j][{element_of}];
-}}"
-    )
-}
+use crate::sources::gemm as source;
 
 /// Inputs as f32 and C as f32.
-pub fn reference(a: &[f32], b: &[f32], [m, n, k]: [usize; 3]) -> Vec<f32> {
+fn reference(a: &[f32], b: &[f32], [m, n, k]: [usize; 3]) -> Vec<f32> {
     let mut c = vec![0.0; m * n];
     for (i, c) in c.iter_mut().enumerate() {
         let (row, column) = (i / n * k, i % n * k);
@@ -110,7 +40,7 @@ fn run(chip: &str, element: &str, accumulator: &str) -> (Report, Vec<f32>, Vec<f
         };
         bits.bytes()
     };
-    let object = build::compile(chip, &source(chip, element, accumulator));
+    let object = build::compile(chip, &source(chip, element, accumulator, 2, 2));
     let mut simulator = Simulator::new();
     let (x, y) = (encode(&a), encode(&b));
     let x = simulator.memory.alloc_input(&x);

@@ -5,6 +5,7 @@ mod faults;
 mod gemm;
 mod kernels;
 mod loading;
+mod sources;
 
 /// The simulated chips.
 const CHIPS: [&str; 3] = ["gfx1100", "gfx1151", "gfx1201"];
