@@ -200,7 +200,7 @@ int tilefold_generate(LLVMModuleRef Wrapped, const TilefoldRequest *Request, Sin
                               Out);
     if (!Machine)
       return;
-    // The names become symbols of the object: they must not tell where or from what it was made.
+    // The names show wherever the IR is printed: they must not tell where it was made.
     M.setModuleIdentifier("tilefold");
     M.setSourceFileName("tilefold");
     M.setTargetTriple(Triple(Request->Triple));

@@ -108,6 +108,24 @@ fn links_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
+fn where_the_ir_came_from_does_not_show() {
+    let from = |place: &str| format!("source_filename = \"{place}\"\n{DOUBLE}");
+    let options = Options {
+        want_assembly: true,
+        ..options("gfx1201")
+    };
+    let generated = |place: &str| {
+        generate(LlvmModule::parse(from(place).as_bytes()).unwrap(), &options).unwrap()
+    };
+    let (one, other) = (
+        generated("/home/someone/a.ll"),
+        generated("/elsewhere/b.ll"),
+    );
+    assert!(one.object == other.object && one.assembly == other.assembly);
+    assert_eq!(one.optimised_ir, other.optimised_ir);
+}
+
+#[test]
 fn levels_differ() {
     let at = |level| {
         compile(
