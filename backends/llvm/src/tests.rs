@@ -112,6 +112,7 @@ fn where_the_ir_came_from_does_not_show() {
     let from = |place: &str| format!("source_filename = \"{place}\"\n{DOUBLE}");
     let options = Options {
         want_assembly: true,
+        want_ir: true,
         ..options("gfx1201")
     };
     let generated = |place: &str| {
@@ -122,6 +123,7 @@ fn where_the_ir_came_from_does_not_show() {
         generated("/elsewhere/b.ll"),
     );
     assert!(one.object == other.object && one.assembly == other.assembly);
+    assert!(one.optimised_ir.is_some());
     assert_eq!(one.optimised_ir, other.optimised_ir);
 }
 
