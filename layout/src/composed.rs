@@ -351,7 +351,8 @@ impl Layout {
         let result = ComposedLayout::new(pushed, composed);
         let structural = permutes_bits(self)
             && swizzle.period() <= self.size()
-            && other.inner.cosize() <= self.size();
+            && other.inner.cosize() <= self.size()
+            && other.inner.flat_modes().iter().all(|m| m.1 >= 0);
         let same = |i| result.at(i) == self.at(other.at(i));
         if structural || (other.size() <= CHECKED && (0..other.size()).all(same)) {
             return Ok(result);

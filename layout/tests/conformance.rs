@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tilefold_layout::{
     Basis, ComposedLayout, IntTuple, Layout, Nest, SliceCoord, Swizzle, Tiler, domain_distribute,
-    idx2crd, max_common_layout, max_common_vector, zip,
+    idx2crd, max_common_layout, max_common_vector, recognise, zip,
 };
 
 /// An operation's answer as text and, for layouts, what it was made from.
@@ -314,6 +314,18 @@ fn functionally_right(op: &str, record: &Value, outcome: &Outcome) -> bool {
     }
 }
 
+/// The records of one file, or why there are none.
+fn records(name: &str) -> Option<Value> {
+    let Some(folder) = folder() else {
+        println!("skipped: TILEFOLD_VECTORS is not set and ../shared/vectors is not there");
+        return None;
+    };
+    let file = folder.join(name);
+    let json = std::fs::read_to_string(&file)
+        .unwrap_or_else(|e| panic!("TILEFOLD_VECTORS needs {}: {e}", file.display()));
+    Some(serde_json::from_str(&json).expect("the records are JSON"))
+}
+
 fn folder() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("TILEFOLD_VECTORS") {
         return Some(named.into());
@@ -324,15 +336,10 @@ fn folder() -> Option<PathBuf> {
 
 #[test]
 fn answers_of_cute() {
-    let Some(folder) = folder() else {
-        println!("skipped: TILEFOLD_VECTORS is not set and ../shared/vectors is not there");
+    let Some(Value::Array(records)) = records("layout_algebra.json") else {
         return;
     };
-    let file = folder.join("layout_algebra.json");
-    let json = std::fs::read_to_string(&file)
-        .unwrap_or_else(|e| panic!("TILEFOLD_VECTORS needs {}: {e}", file.display()));
-    let records: Vec<Value> = serde_json::from_str(&json).expect("the records are a JSON list");
-    assert!(!records.is_empty(), "{} holds no records", file.display());
+    assert!(!records.is_empty(), "there are no records");
     let mut failures = Vec::new();
     for record in &records {
         if let Err(why) = verdict(record) {
@@ -348,4 +355,64 @@ fn answers_of_cute() {
         records.len(),
         failures.join("\n")
     );
+}
+
+/// Matrix instructions: the table of each operand is its thread-value layout, and is recognised as
+/// such.
+#[test]
+fn operands_of_matrix_instructions() {
+    let Some(records) = records("mma_atoms.json") else {
+        return;
+    };
+    let atoms = records["mma"]
+        .as_array()
+        .expect("there is a list of instructions");
+    let mut operands = 0;
+    for atom in atoms.iter().filter(|atom| atom["tv_layout"].is_object()) {
+        let extent = |name: &str| {
+            atom[name]
+                .as_i64()
+                .expect("every instruction has its extents")
+        };
+        for (operand, height, transposed) in [
+            ("A", extent("M"), false),
+            ("B", extent("N"), true),
+            ("C", extent("M"), false),
+        ] {
+            let text = &atom["tv_layout"][operand];
+            if text.is_null() {
+                continue;
+            }
+            let layout: Layout = parse(text).expect("it is a layout");
+            let numbers = |name: &str| -> Vec<Vec<i64>> {
+                serde_json::from_value(atom[operand][name].clone()).expect("a table of integers")
+            };
+            let (rows, columns) = (numbers("rows"), numbers("cols"));
+            let (lanes, values) = (rows.len(), rows[0].len());
+            let mut table = Vec::with_capacity(lanes * values);
+            for value in 0..values {
+                for lane in 0..lanes {
+                    let (row, column) = (rows[lane][value], columns[lane][value]);
+                    // B is a K x N matrix whose layout is over (n,k).
+                    let (fast, slow) = if transposed {
+                        (column, row)
+                    } else {
+                        (row, column)
+                    };
+                    table.push(fast + height * slow);
+                }
+            }
+            let name = &atom["id"];
+            assert_eq!(
+                layout.offsets().collect::<Vec<_>>(),
+                table,
+                "{name} {operand}"
+            );
+            let found = recognise(&table).unwrap_or_else(|| panic!("{name} {operand}"));
+            assert_eq!(found, layout.coalesce().into(), "{name} {operand}");
+            operands += 1;
+        }
+    }
+    println!("checked {operands} operands of matrix instructions");
+    assert!(operands > 0, "there are no operands");
 }
