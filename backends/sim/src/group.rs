@@ -353,8 +353,11 @@ impl<'a, const W: usize> Group<'a, W> {
         for touch in &carried {
             let mut faults = self.lds.note(touch, wave.id, wave.barriers);
             faults.uninitialized = 0;
-            let last = wave.history[((wave.executed - 1) % HISTORY as u64) as usize];
-            self.report_lds(touch, faults, wave, &self.program.insts[last as usize]);
+            if faults != Faults::default()
+                && let Some(&index) = self.program.at.get(&touch.instruction)
+            {
+                self.report_lds(touch, faults, wave, &self.program.insts[index]);
+            }
         }
     }
 

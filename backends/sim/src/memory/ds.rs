@@ -360,6 +360,7 @@ impl<const W: usize> Ds<W> {
             bytes: self.bytes,
             lanes: wave.exec(),
             write,
+            instruction: inst.address,
         };
         self.check_bounds(&mut touch, wave, group, inst);
         self.count_conflicts(&touch, group);

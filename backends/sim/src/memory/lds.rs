@@ -22,6 +22,8 @@ pub(crate) struct Touch<const W: usize> {
     /// Active lanes whose bytes all exist.
     pub(crate) lanes: u64,
     pub(crate) write: bool,
+    /// Address of the instruction.
+    pub(crate) instruction: u64,
 }
 
 /// Lanes with something wrong.
@@ -187,6 +189,7 @@ mod tests {
             bytes: 4,
             lanes: 1,
             write,
+            instruction: 0,
         }
     }
 

@@ -76,7 +76,7 @@ fn plant(chips: &[&str], body: &str, check: Check, from: &str, to: &str, at: &st
         assert_eq!(report.passed(), check.is_warning());
         let first = &report.findings[0];
         assert!(first.instruction.contains(at), "{chip}: {first}");
-        assert_eq!(first.history.last(), Some(&first.instruction));
+        assert!(first.history.contains(&first.instruction), "{chip}: {:?}", first.history);
         let (report, _) = run(chip, &wrong, 1, Checks::all().without(check));
         assert!(
             report.checks.values().all(|&n| n == 0),
@@ -133,7 +133,7 @@ fn races() {
     // The wave that reached the first barrier last runs on: the other one reads what it wrote.
     race("{barrier} // second", "ds_load_b32");
     // The store may still be under way when the other wave reads behind the barrier.
-    race("{lds} // before the first barrier", "ds_load_b32");
+    race("{lds} // before the first barrier", "ds_store_b32 v2, v3");
 }
 
 #[test]
