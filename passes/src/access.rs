@@ -1,6 +1,7 @@
-//! How wide an access may be, found by evaluating layouts.
+//! Where threads find what they access and how wide an access may be, found by evaluating
+//! layouts.
 
-use tilefold_layout::Layout;
+use tilefold_layout::{ComposedLayout, Layout, LayoutError};
 
 /// Where the values of every thread lie: index of the tile element as a sum of a thread's part
 /// and a value's part.
@@ -8,7 +9,7 @@ use tilefold_layout::Layout;
 /// Layouts are linear in their modes, so that the two parts are tables of one mode each.
 #[derive(Clone, Debug)]
 pub struct Ownership {
-    /// Part of each thread.
+    /// Parts of the threads, each once.
     pub threads: Vec<i64>,
     /// Part of each value.
     pub values: Vec<i64>,
@@ -21,6 +22,9 @@ impl Ownership {
             Ok(mode) => mode.offsets().collect(),
             Err(_) => vec![0],
         });
+        let mut threads: Vec<i64> = threads;
+        threads.sort_unstable();
+        threads.dedup();
         Self { threads, values }
     }
 
@@ -58,8 +62,52 @@ pub fn in_matrix(tile: [i64; 2], order: &str) -> impl Fn(i64) -> i64 {
     let along_second = order == "row";
     move |index| {
         let (first, second) = (index % tile[0], index / tile[0]);
-        if along_second { first * LINE + second } else { second * LINE + first }
+        if along_second {
+            first * LINE + second
+        } else {
+            second * LINE + first
+        }
     }
+}
+
+/// Coordinates of a thread-value layout within its tile.
+pub struct Coordinates {
+    /// Thread -> coordinate, first and second.
+    pub threads: [Layout; 2],
+    /// Coordinates of every value.
+    pub values: Vec<[i64; 2]>,
+}
+
+impl Coordinates {
+    /// Splits a thread-value layout onto a tile into its two coordinates.
+    pub fn new(layout: &Layout, tile: [i64; 2]) -> Result<Self, LayoutError> {
+        let threads = layout.mode(0)?;
+        let first = Layout::flat(&[(tile[0], 1), (tile[1], 0)])?;
+        let second = Layout::flat(&[(tile[0], 0), (tile[1], 1)])?;
+        let values = Ownership::new(layout).values;
+        Ok(Self {
+            threads: [first.compose(&threads)?, second.compose(&threads)?],
+            values: values
+                .into_iter()
+                .map(|index| [index % tile[0], index / tile[0]])
+                .collect(),
+        })
+    }
+}
+
+/// A thread-value layout onto a tile, carried on to the tile's places in LDS before offset and
+/// swizzle: where threads lie and where values lie. The place of a value is the sum of the two.
+///
+/// That sum is exact. The modes of both that move at all are, in order of stride, the digits of
+/// the tile's elements in one number system; where each composes with `placement`, no extent of
+/// `placement` lies across a digit, so that a thread's part and a value's part never carry.
+///
+/// # Errors
+/// A [`LayoutError`] where they cannot be carried on: the layout in LDS splits the tile's
+/// coordinates at places that the threads and values do not.
+pub fn in_lds(placement: &ComposedLayout, layout: &Layout) -> Result<[Layout; 2], LayoutError> {
+    let part = |mode| placement.inner().compose(&layout.mode(mode)?);
+    Ok([part(0)?, part(1)?])
 }
 
 #[cfg(test)]

@@ -30,13 +30,21 @@ pub fn describe<'c>(context: &'c Context, plan: &Plan) -> Module<'c> {
     let location = Location::unknown(context);
     let pointer = Type::parse(context, "!llvm.ptr<1>").expect("the context has the LLVM dialect");
     let integer: Type<'_> = IntegerType::new(context, 32).into();
-    let types: Vec<Type<'_>> =
-        ARGUMENTS.iter().enumerate().map(|(i, _)| if i < 3 { pointer } else { integer }).collect();
+    let types: Vec<Type<'_>> = ARGUMENTS
+        .iter()
+        .enumerate()
+        .map(|(i, _)| if i < 3 { pointer } else { integer })
+        .collect();
     let arguments: Vec<_> = types.iter().map(|r#type| (*r#type, location)).collect();
 
     let block = Block::new(&arguments);
     let values: Vec<Value<'_, '_>> = (0..types.len())
-        .map(|i| block.argument(i).expect("the block has all arguments").into())
+        .map(|i| {
+            block
+                .argument(i)
+                .expect("the block has all arguments")
+                .into()
+        })
         .collect();
     let problem = &plan.problem;
     let operands = [&problem.a, &problem.b, &problem.c];

@@ -38,7 +38,10 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, _plan: &Plan) -> Resul
     let mma = rewrite::single(step, "tile.mma")?;
     let barriers = rewrite::named(step, "tile.barrier");
     let &[arrived, _overwrite] = &barriers[..] else {
-        return Err(PassError::Form { wanted: "two barriers a step", found: barriers.len() });
+        return Err(PassError::Form {
+            wanted: "two barriers a step",
+            found: barriers.len(),
+        });
     };
 
     // Before the loop: the first tiles, as the copies of step 0 stand.
@@ -54,12 +57,18 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, _plan: &Plan) -> Resul
     rewrite::mutable(r#loop).set_operand(1, last);
 
     // In the loop: the next tiles to the other buffer; no barrier before the multiplication.
-    let head = step.first_operation().ok_or(PassError::Form { wanted: "a step", found: 0 })?;
+    let head = step.first_operation().ok_or(PassError::Form {
+        wanted: "a step",
+        found: 0,
+    })?;
     let inside = Before::new(context, step, head);
     let at = step
         .argument(0)
         .map(rewrite::value)
-        .map_err(|_| PassError::Form { wanted: "a loop counter", found: 0 })?;
+        .map_err(|_| PassError::Form {
+            wanted: "a loop counter",
+            found: 0,
+        })?;
     let next = inside.arith("arith.addi", at, one)?;
     let current = inside.arith("arith.andi", at, one)?;
     let other = inside.arith("arith.andi", next, one)?;

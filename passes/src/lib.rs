@@ -4,7 +4,7 @@
 //! operation and runs the [`PASSES`] that the plan calls for, each one idea of the published
 //! kernels; [`lower`] turns the result into a kernel in the LLVM and ROCDL dialects.
 
-mod access;
+pub mod access;
 mod bound_loads;
 mod describe;
 mod double_buffer;

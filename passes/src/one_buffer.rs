@@ -35,8 +35,10 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, _plan: &Plan) -> Resul
     }
     let step = rewrite::body(r#loop)?;
     let commits = rewrite::named(step, "tile.commit");
-    let first_commit =
-        *commits.first().ok_or(PassError::Form { wanted: "a staged commit", found: 0 })?;
+    let first_commit = *commits.first().ok_or(PassError::Form {
+        wanted: "a staged commit",
+        found: 0,
+    })?;
     let tile = TileBuilder::new(context, first_commit.location());
     Before::new(context, step, first_commit).insert(tile.barrier());
     Ok(())

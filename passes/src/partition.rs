@@ -13,8 +13,7 @@ use crate::{
 use melior::{
     Context,
     ir::{
-        Block, BlockLike, Module, Region, RegionLike, Type, Value,
-        operation::OperationBuilder,
+        Block, BlockLike, Module, Region, RegionLike, Type, Value, operation::OperationBuilder,
         r#type::IntegerType,
     },
 };
@@ -53,7 +52,10 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
         elements.push(element);
     }
     let coordinates = before.insert(tile.block(m, n, [block_m, block_n]));
-    let [at_m, at_n] = [rewrite::result(coordinates, 0)?, rewrite::result(coordinates, 1)?];
+    let [at_m, at_n] = [
+        rewrite::result(coordinates, 0)?,
+        rewrite::result(coordinates, 1)?,
+    ];
 
     let layouts = MmaLayouts::new(plan.atom, plan.block, &plan.wave_layout)?;
     let tiles = [[block_m, block_k], [block_n, block_k]];
@@ -75,7 +77,10 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
     let step = Block::new(&[(i32, before.location), (accumulator, before.location)]);
     let argument = |index| -> Result<Value<'_, '_>, PassError> {
         let value = step.argument(index);
-        value.map(rewrite::value).map_err(|_| PassError::Form { wanted: "an argument", found: 0 })
+        value.map(rewrite::value).map_err(|_| PassError::Form {
+            wanted: "an argument",
+            found: 0,
+        })
     };
     let at_k = argument(0)?;
     for (index, at) in [at_m, at_n].into_iter().enumerate() {
@@ -85,7 +90,10 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
         let narrow = |space, direction| {
             CopyAtom::widest(space, direction, element, 1)
                 .map(|atom| atom.name)
-                .ok_or(PassError::Form { wanted: "a copy atom of one element", found: 0 })
+                .ok_or(PassError::Form {
+                    wanted: "a copy atom of one element",
+                    found: 0,
+                })
         };
         step.append_operation(tile.copy(
             views[index],
@@ -101,8 +109,11 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
     }
     step.append_operation(tile.barrier());
     let [a_layout, b_layout] = [layouts.a.to_string(), layouts.b.to_string()];
-    let load = CopyAtom::widest(Space::Lds, Direction::Load, plan.input(0), 1)
-        .ok_or(PassError::Form { wanted: "a copy atom of one element", found: 0 })?;
+    let load =
+        CopyAtom::widest(Space::Lds, Direction::Load, plan.input(0), 1).ok_or(PassError::Form {
+            wanted: "a copy atom of one element",
+            found: 0,
+        })?;
     let mma = step.append_operation(tile.mma(
         shared[0],
         shared[1],
@@ -128,8 +139,11 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
     let total = before.value(r#loop)?;
 
     let output = plan.problem.c.element;
-    let store = CopyAtom::widest(Space::Global, Direction::Store, output, 1)
-        .ok_or(PassError::Form { wanted: "a copy atom of one element", found: 0 })?;
+    let store =
+        CopyAtom::widest(Space::Global, Direction::Store, output, 1).ok_or(PassError::Form {
+            wanted: "a copy atom of one element",
+            found: 0,
+        })?;
     before.insert(tile.store(
         total,
         views[2],

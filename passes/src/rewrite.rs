@@ -5,8 +5,8 @@ use crate::PassError;
 use melior::{
     Context,
     ir::{
-        Attribute, BlockLike, BlockRef, Location, Module, Operation, RegionLike, Type,
-        Value, ValueLike,
+        Attribute, BlockLike, BlockRef, Location, Module, Operation, RegionLike, Type, Value,
+        ValueLike,
         attribute::IntegerAttribute,
         operation::{
             OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
@@ -17,24 +17,35 @@ use melior::{
 
 /// The operation's name, e.g. `tile.copy`.
 pub fn name(operation: OperationRef<'_, '_>) -> String {
-    operation.name().as_string_ref().as_str().unwrap_or_default().to_string()
+    operation
+        .name()
+        .as_string_ref()
+        .as_str()
+        .unwrap_or_default()
+        .to_string()
 }
 
 /// The operations of a block, in order, as they stand now.
 pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     // SAFETY: a block and its operations live as long as the module that holds both; the
     // references are shortened to `block`'s own.
-    let first = block.first_operation().map(|op| unsafe { OperationRef::from_raw(op.to_raw()) });
+    let first = block
+        .first_operation()
+        .map(|op| unsafe { OperationRef::from_raw(op.to_raw()) });
     std::iter::successors(first, |op: &OperationRef<'c, 'a>| {
         // SAFETY: as above.
-        op.next_in_block().map(|next| unsafe { OperationRef::from_raw(next.to_raw()) })
+        op.next_in_block()
+            .map(|next| unsafe { OperationRef::from_raw(next.to_raw()) })
     })
     .collect()
 }
 
 /// The operations of a block that have that name.
 pub fn named<'c, 'a>(block: BlockRef<'c, 'a>, wanted: &str) -> Vec<OperationRef<'c, 'a>> {
-    operations(block).into_iter().filter(|op| name(*op) == wanted).collect()
+    operations(block)
+        .into_iter()
+        .filter(|op| name(*op) == wanted)
+        .collect()
 }
 
 /// The single operation of a block that has that name.
@@ -44,7 +55,10 @@ pub fn single<'c, 'a>(
 ) -> Result<OperationRef<'c, 'a>, PassError> {
     match named(block, wanted)[..] {
         [op] => Ok(op),
-        ref found => Err(PassError::Form { wanted, found: found.len() }),
+        ref found => Err(PassError::Form {
+            wanted,
+            found: found.len(),
+        }),
     }
 }
 
@@ -54,7 +68,10 @@ pub fn body<'c, 'a>(operation: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>,
         .region(0)
         .ok()
         .and_then(|region| region.first_block())
-        .ok_or(PassError::Form { wanted: "a body", found: 0 })?;
+        .ok_or(PassError::Form {
+            wanted: "a body",
+            found: 0,
+        })?;
     // SAFETY: the block lives as long as the operation that holds it.
     Ok(unsafe { BlockRef::from_raw(block.to_raw()) })
 }
@@ -108,7 +125,13 @@ pub fn operand<'c, 'a>(
     index: usize,
 ) -> Result<Value<'c, 'a>, PassError> {
     let wanted = "an operand";
-    operation.operand(index).map(value).map_err(|_| PassError::Form { wanted, found: index })
+    operation
+        .operand(index)
+        .map(value)
+        .map_err(|_| PassError::Form {
+            wanted,
+            found: index,
+        })
 }
 
 /// Result `index`.
@@ -117,7 +140,13 @@ pub fn result<'c, 'a>(
     index: usize,
 ) -> Result<Value<'c, 'a>, PassError> {
     let wanted = "a result";
-    operation.result(index).map(value).map_err(|_| PassError::Form { wanted, found: index })
+    operation
+        .result(index)
+        .map(value)
+        .map_err(|_| PassError::Form {
+            wanted,
+            found: index,
+        })
 }
 
 /// Inserts operations in front of one operation.
@@ -137,7 +166,12 @@ impl<'c, 'a> Before<'c, 'a> {
         block: BlockRef<'c, 'a>,
         anchor: OperationRef<'c, 'a>,
     ) -> Self {
-        Self { context, block, anchor, location: anchor.location() }
+        Self {
+            context,
+            block,
+            anchor,
+            location: anchor.location(),
+        }
     }
 
     /// Inserts an operation.

@@ -30,7 +30,11 @@ impl MmaLayouts {
     pub fn new(atom: &MmaAtom, block: [i64; 3], waves: &Layout) -> Result<Self, LayoutError> {
         let grid = [waves.mode(0)?.size(), waves.mode(1)?.size()];
         let [am, an, ak] = atom.shape;
-        let repeat = [block[0] / (am * grid[0]), block[1] / (an * grid[1]), block[2] / ak];
+        let repeat = [
+            block[0] / (am * grid[0]),
+            block[1] / (an * grid[1]),
+            block[2] / ak,
+        ];
         let coordinate = waves.right_inverse();
         // Wave -> offset, given how far one step along each wave coordinate goes.
         let wave =
@@ -98,7 +102,12 @@ fn contiguous_k(operand: &Layout, rows: i64) -> Result<Layout, LayoutError> {
 /// The operand's layout with its K renamed by `order`.
 fn relabel(operand: &Layout, rows: i64, order: &Layout) -> Result<Layout, LayoutError> {
     let modes: Vec<(i64, i64)> = std::iter::once((rows, 1))
-        .chain(order.flat_modes().into_iter().map(|(extent, stride)| (extent, stride * rows)))
+        .chain(
+            order
+                .flat_modes()
+                .into_iter()
+                .map(|(extent, stride)| (extent, stride * rows)),
+        )
         .collect();
     let rename = Layout::flat(&modes)?;
     let lanes = rename.compose(&operand.mode(0)?)?;
@@ -124,7 +133,11 @@ pub fn copy_layout(
     ])?;
     make_layout(&[
         embed.compose(&layout.mode(0)?)?,
-        make_layout(&[embed.compose(&layout.mode(1)?)?, rest.mode(0)?, rest.mode(1)?])?,
+        make_layout(&[
+            embed.compose(&layout.mode(1)?)?,
+            rest.mode(0)?,
+            rest.mode(1)?,
+        ])?,
     ])
 }
 
@@ -144,7 +157,9 @@ pub fn copy_threads(
     }
     let runs = tile[along] / width;
     // As many threads along a run of memory as divide both, the rest across.
-    let along_threads = (1..=threads).rev().find(|n| threads % n == 0 && runs % n == 0)?;
+    let along_threads = (1..=threads)
+        .rev()
+        .find(|n| threads % n == 0 && runs % n == 0)?;
     let across_threads = threads / along_threads;
     if tile[across] % across_threads != 0 {
         return None;
@@ -155,5 +170,8 @@ pub fn copy_threads(
     let mut value_modes = [(1, 1); 2];
     value_modes[along] = (width, 1);
     value_modes[across] = (1, width);
-    Some((Layout::flat(&thread_modes).ok()?, Layout::flat(&value_modes).ok()?))
+    Some((
+        Layout::flat(&thread_modes).ok()?,
+        Layout::flat(&value_modes).ok()?,
+    ))
 }

@@ -25,7 +25,10 @@ use tilefold_layout::{ComposedLayout, Layout, LayoutError};
 /// Runs the pass.
 pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result<(), PassError> {
     let (_, block) = rewrite::function(module)?;
-    for (index, copy) in rewrite::everywhere(block, "tile.copy")?.into_iter().enumerate() {
+    for (index, copy) in rewrite::everywhere(block, "tile.copy")?
+        .into_iter()
+        .enumerate()
+    {
         let operand = index % 2;
         let tile = integers::<2>(&copy, "tile")?;
         let (threads, values) = &plan.copies[operand];
@@ -54,7 +57,7 @@ fn load_width(plan: &Plan, operand: usize, wide: &Layout, tile: [i64; 2]) -> i64
 
 /// Elements that one store of C moves.
 fn store_width(plan: &Plan, layout: &Layout, tile: [i64; 2]) -> i64 {
-    let limit = elements_of_128_bits(plan.problem.c.element);
+    let limit = elements_of_128_bits(plan.problem.c.element).min(plan.aligned_elements(2));
     Ownership::new(layout).width(limit, in_matrix(tile, plan.order(2)))
 }
 
@@ -82,16 +85,27 @@ pub fn widen_shared<'c>(
     plan: &Plan,
 ) -> Result<(), PassError> {
     let (_, block) = rewrite::function(module)?;
-    let mut placements = Vec::new();
+    let (mut placements, mut tiles) = (Vec::new(), Vec::new());
     for (operand, lds) in rewrite::named(block, "tile.lds").into_iter().enumerate() {
         let element = plan.input(operand);
         placements.push(Placement::new(lds, element)?);
+        tiles.push(rewrite::result(lds, 0)?);
     }
-    for (index, copy) in rewrite::everywhere(block, "tile.copy")?.into_iter().enumerate() {
-        let operand = index % 2;
-        let width = placements[operand].width(&layout(&copy, "layout")?);
-        let store = widest(Space::Lds, Direction::Store, plan.input(operand), width)?;
-        rewrite::set_text(context, copy, "store", store.name);
+    // A copy, or the half of one that writes: to the LDS tile that operand `target` is.
+    for (kind, target) in [("tile.copy", 3), ("tile.commit", 1)] {
+        for write in rewrite::everywhere(block, kind)? {
+            let lds = rewrite::operand(write, target)?;
+            let operand = tiles
+                .iter()
+                .position(|tile| *tile == lds)
+                .ok_or(PassError::Form {
+                    wanted: "a tile in LDS",
+                    found: 0,
+                })?;
+            let width = placements[operand].width(&layout(&write, "layout")?);
+            let store = widest(Space::Lds, Direction::Store, plan.input(operand), width)?;
+            rewrite::set_text(context, write, "store", store.name);
+        }
     }
     for mma in rewrite::everywhere(block, "tile.mma")? {
         // One fragment's values at a time: the first mode of the values.
@@ -113,7 +127,10 @@ impl Placement {
     fn new(lds: OperationRef<'_, '_>, element: ElementType) -> Result<Self, PassError> {
         let layout: ComposedLayout = text(&lds, "layout")?.parse()?;
         let offsets = (0..layout.size()).map(|index| layout.at(index)).collect();
-        Ok(Self { offsets, limit: elements_of_128_bits(element) })
+        Ok(Self {
+            offsets,
+            limit: elements_of_128_bits(element),
+        })
     }
 
     fn width(&self, layout: &Layout) -> i64 {
@@ -131,6 +148,8 @@ fn widest(
     element: ElementType,
     width: i64,
 ) -> Result<&'static CopyAtom, PassError> {
-    CopyAtom::widest(space, direction, element, width)
-        .ok_or(PassError::Form { wanted: "a copy atom of whole elements", found: 0 })
+    CopyAtom::widest(space, direction, element, width).ok_or(PassError::Form {
+        wanted: "a copy atom of whole elements",
+        found: 0,
+    })
 }

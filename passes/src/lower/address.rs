@@ -1,7 +1,7 @@
 //! Offsets as code: a part that depends on the thread alone, computed once, and constants.
 
 use super::emit::Emit;
-use crate::access::Ownership;
+use crate::access::in_lds;
 use melior::ir::Value;
 use std::collections::HashMap;
 use tilefold_layout::{ComposedLayout, Layout, LayoutError, Swizzle};
@@ -67,6 +67,24 @@ enum Variable {
     Sum(i64),
 }
 
+impl Variable {
+    /// Splits Sw(t + start) into a variable and a constant to add, where `used` are the bits that
+    /// some thread's t has and `used_swizzled` those that some thread's Sw(t) has.
+    fn of(swizzle: Swizzle, start: i64, used: i64, used_swizzled: i64) -> (Self, i64) {
+        if swizzle.is_identity() {
+            (Self::Xor(0), start)
+        } else if start & used == 0 {
+            let swizzled = swizzle.apply(start);
+            (
+                Self::Xor(swizzled & used_swizzled),
+                swizzled & !used_swizzled,
+            )
+        } else {
+            (Self::Sum(start), 0)
+        }
+    }
+}
+
 impl<'c> SharedAddress<'c> {
     /// Prepares the accesses of `width` consecutive values each. `layout` is the thread-value
     /// layout, `placement` the tile's layout in LDS, `bytes` the size of an element.
@@ -78,9 +96,7 @@ impl<'c> SharedAddress<'c> {
         width: i64,
         bytes: i64,
     ) -> Result<Self, LayoutError> {
-        let inner = placement.inner();
-        let threads = inner.compose(&layout.mode(0)?)?;
-        let values = inner.compose(&layout.mode(1)?)?;
+        let [threads, values] = in_lds(placement, layout)?;
         let swizzle = placement.swizzle().unwrap_or(Swizzle::IDENTITY);
         // Every bit that some thread's part has, before and after the swizzle.
         let (mut used, mut used_swizzled) = (0, 0);
@@ -93,23 +109,17 @@ impl<'c> SharedAddress<'c> {
             .step_by(width as usize)
             .map(|value| {
                 let start = placement.offset() + value;
-                if swizzle.is_identity() {
-                    (Variable::Xor(0), start)
-                } else if start & used == 0 {
-                    let swizzled = swizzle.apply(start);
-                    (Variable::Xor(swizzled & used_swizzled), swizzled & !used_swizzled)
-                } else {
-                    (Variable::Sum(start), 0)
-                }
+                Variable::of(swizzle, start, used, used_swizzled)
             })
             .collect();
         let thread = of_thread(emit, thread, &threads).unwrap_or_else(|| emit.constant(32, 0));
-        Ok(Self { thread, swizzle, bytes, accesses, registers: HashMap::new() })
-    }
-
-    /// Number of accesses.
-    pub fn len(&self) -> usize {
-        self.accesses.len()
+        Ok(Self {
+            thread,
+            swizzle,
+            bytes,
+            accesses,
+            registers: HashMap::new(),
+        })
     }
 
     /// Register part and constant part, in bytes, of access `index`. The register is computed
@@ -142,28 +152,43 @@ fn swizzled<'c>(emit: &Emit<'c>, offset: Value<'c, 'c>, swizzle: Swizzle) -> Val
     }
     let source = emit.binary("llvm.and", offset, emit.constant(32, swizzle.source_mask()));
     let shift = emit.constant(32, i64::from(swizzle.shift().unsigned_abs()));
-    let name = if swizzle.shift() >= 0 { "llvm.lshr" } else { "llvm.shl" };
+    let name = if swizzle.shift() >= 0 {
+        "llvm.lshr"
+    } else {
+        "llvm.shl"
+    };
     emit.binary("llvm.xor", offset, emit.binary(name, source, shift))
 }
 
-/// Coordinates of a thread-value layout within its tile.
-pub struct Coordinates {
-    /// Thread -> coordinate, first and second.
-    pub threads: [Layout; 2],
-    /// Coordinates of every value.
-    pub values: Vec<[i64; 2]>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Coordinates {
-    /// Splits a thread-value layout onto a tile into its two coordinates.
-    pub fn new(layout: &Layout, tile: [i64; 2]) -> Result<Self, LayoutError> {
-        let threads = layout.mode(0)?;
-        let first = Layout::flat(&[(tile[0], 1), (tile[1], 0)])?;
-        let second = Layout::flat(&[(tile[0], 0), (tile[1], 1)])?;
-        let values = Ownership::new(layout).values;
-        Ok(Self {
-            threads: [first.compose(&threads)?, second.compose(&threads)?],
-            values: values.into_iter().map(|index| [index % tile[0], index / tile[0]]).collect(),
-        })
+    #[test]
+    fn a_variable_and_its_constant_are_the_swizzled_sum() {
+        let parts: Vec<i64> = "(8,4):(1,40)"
+            .parse::<Layout>()
+            .unwrap()
+            .offsets()
+            .collect();
+        for (bits, base, shift) in [(0, 0, 3), (1, 0, 1), (2, 1, 2), (2, 0, -3), (3, 3, 3)] {
+            let swizzle = Swizzle::new(bits, base, shift).unwrap();
+            let or = |f: &dyn Fn(i64) -> i64| parts.iter().fold(0, |bits, part| bits | f(*part));
+            let (used, used_swizzled) = (or(&|part| part), or(&|part| swizzle.apply(part)));
+            for start in 0..512 {
+                let (variable, add) = Variable::of(swizzle, start, used, used_swizzled);
+                for part in &parts {
+                    let register = match variable {
+                        Variable::Xor(constant) => swizzle.apply(*part) ^ constant,
+                        Variable::Sum(constant) => swizzle.apply(part + constant),
+                    };
+                    assert_eq!(
+                        register + add,
+                        swizzle.apply(part + start),
+                        "{swizzle} {start}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -3,7 +3,8 @@
 use melior::{
     Context,
     ir::{
-        Attribute, BlockLike, BlockRef, Identifier, Location, Operation, Type, TypeLike, Value, ValueLike,
+        Attribute, BlockLike, BlockRef, Identifier, Location, Operation, Type, TypeLike, Value,
+        ValueLike,
         attribute::{DenseI32ArrayAttribute, IntegerAttribute, StringAttribute},
         operation::{OperationBuilder, OperationRef},
         r#type::IntegerType,
@@ -29,7 +30,11 @@ impl<'c> Emit<'c> {
     pub fn new(context: &'c Context, location: Location<'c>, block: BlockRef<'c, '_>) -> Self {
         // SAFETY: the lowering keeps the block's module for as long as any `Emit`.
         let block = unsafe { BlockRef::from_raw(block.to_raw()) };
-        Self { context, location, block }
+        Self {
+            context,
+            location,
+            block,
+        }
     }
 
     /// Appends an operation.
@@ -40,7 +45,12 @@ impl<'c> Emit<'c> {
     }
 
     /// Appends an operation without results.
-    pub fn effect(&self, name: &str, operands: &[Value<'c, '_>], attributes: &[(&str, Attribute<'c>)]) {
+    pub fn effect(
+        &self,
+        name: &str,
+        operands: &[Value<'c, '_>],
+        attributes: &[(&str, Attribute<'c>)],
+    ) {
         self.append(self.build(name, operands, &[], attributes));
     }
 
@@ -97,7 +107,11 @@ impl<'c> Emit<'c> {
 
     /// A vector of integers of `bits`, or the integer itself for a length of one.
     pub fn vector(&self, len: i64, bits: u32) -> Type<'c> {
-        if len == 1 { self.int(bits) } else { self.vector_of(len, self.int(bits)) }
+        if len == 1 {
+            self.int(bits)
+        } else {
+            self.vector_of(len, self.int(bits))
+        }
     }
 
     /// A vector of `len` elements.
@@ -119,7 +133,12 @@ impl<'c> Emit<'c> {
     /// A constant of an integer type.
     pub fn constant(&self, bits: u32, value: i64) -> Value<'c, 'c> {
         let value = self.integer(bits, value);
-        self.op("llvm.mlir.constant", &[], self.int(bits), &[("value", value)])
+        self.op(
+            "llvm.mlir.constant",
+            &[],
+            self.int(bits),
+            &[("value", value)],
+        )
     }
 
     /// A binary operation whose result has the type of its operands.
@@ -142,7 +161,12 @@ impl<'c> Emit<'c> {
         // The arith dialect keeps these flags as an attribute; the LLVM dialect keeps them where
         // the C API cannot set them.
         let flags = self.attribute("#arith.overflow<nsw, nuw>");
-        self.op(name, &[left, right], left.r#type(), &[("overflowFlags", flags)])
+        self.op(
+            name,
+            &[left, right],
+            left.r#type(),
+            &[("overflowFlags", flags)],
+        )
     }
 
     /// A non-negative 32-bit value as 64 bits.
@@ -175,12 +199,21 @@ impl<'c> Emit<'c> {
 
     /// Loads from an address that is a multiple of `align` bytes.
     pub fn load(&self, pointer: Value<'c, '_>, r#type: Type<'c>, align: i64) -> Value<'c, 'c> {
-        self.op("llvm.load", &[pointer], r#type, &[("alignment", self.integer(64, align))])
+        self.op(
+            "llvm.load",
+            &[pointer],
+            r#type,
+            &[("alignment", self.integer(64, align))],
+        )
     }
 
     /// Stores to an address that is a multiple of `align` bytes.
     pub fn store(&self, value: Value<'c, '_>, pointer: Value<'c, '_>, align: i64) {
-        self.effect("llvm.store", &[value, pointer], &[("alignment", self.integer(64, align))]);
+        self.effect(
+            "llvm.store",
+            &[value, pointer],
+            &[("alignment", self.integer(64, align))],
+        );
     }
 
     /// The same bits as another type.
@@ -193,7 +226,12 @@ impl<'c> Emit<'c> {
 
     /// Element `index` of a vector.
     pub fn element(&self, vector: Value<'c, '_>, index: i64, r#type: Type<'c>) -> Value<'c, 'c> {
-        self.op("llvm.extractelement", &[vector, self.constant(32, index)], r#type, &[])
+        self.op(
+            "llvm.extractelement",
+            &[vector, self.constant(32, index)],
+            r#type,
+            &[],
+        )
     }
 
     /// The elements of two vectors of one type at `positions`, counted through both.
@@ -205,7 +243,12 @@ impl<'c> Emit<'c> {
         result: Type<'c>,
     ) -> Value<'c, 'c> {
         let mask = DenseI32ArrayAttribute::new(self.context, positions);
-        self.op("llvm.shufflevector", &[left, right], result, &[("mask", mask.into())])
+        self.op(
+            "llvm.shufflevector",
+            &[left, right],
+            result,
+            &[("mask", mask.into())],
+        )
     }
 
     /// A vector whose elements nobody reads.

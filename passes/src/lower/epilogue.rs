@@ -1,7 +1,7 @@
 //! The accumulators on their way to C.
 
-use super::{Lowering, address::Coordinates, emit::Emit, registers::regroup};
-use crate::PassError;
+use super::{Lowering, emit::Emit, registers::regroup};
+use crate::{PassError, access::Coordinates};
 use melior::ir::{Type, Value, operation::OperationRef};
 use tilefold_dialect::{
     atoms::CopyAtom,
@@ -20,8 +20,10 @@ impl<'c> Lowering<'c, '_> {
         let matrix = self.matrix(operation, 1)?;
         let tile = integers::<2>(&operation, "tile")?;
         let coordinates = Coordinates::new(&layout(&operation, "layout")?, tile)?;
-        let atom = CopyAtom::by_name(text(&operation, "store")?)
-            .ok_or(PassError::Form { wanted: "a store atom", found: 0 })?;
+        let atom = CopyAtom::by_name(text(&operation, "store")?).ok_or(PassError::Form {
+            wanted: "a store atom",
+            found: 0,
+        })?;
         let width = atom.elements(matrix.element);
 
         let mut base = matrix.base;
@@ -36,8 +38,10 @@ impl<'c> Lowering<'c, '_> {
             let converted = self.output(emit, sum, matrix.element);
             let values = self.plan.atom.cd.len / self.plan.atom.cd.step;
             for piece in regroup(emit, &[converted], values, width, matrix.element.bits()) {
-                let position =
-                    *starts.next().ok_or(PassError::Form { wanted: "a place in C", found: 0 })?;
+                let position = *starts.next().ok_or(PassError::Form {
+                    wanted: "a place in C",
+                    found: 0,
+                })?;
                 let (across, along) = matrix.value_offset(emit, position);
                 let lane = across.map_or(thread, |across| emit.add(thread, across));
                 let pointer = emit.offset_by(emit.offset(base, emit.widen(lane)), along);
@@ -48,12 +52,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// One atom's sums in the element type of C, as a vector of integers.
-    fn output(
-        &self,
-        emit: &Emit<'c>,
-        sum: Value<'c, 'c>,
-        element: ElementType,
-    ) -> Value<'c, 'c> {
+    fn output(&self, emit: &Emit<'c>, sum: Value<'c, 'c>, element: ElementType) -> Value<'c, 'c> {
         let cd = &self.plan.atom.cd;
         let from = self.plan.atom.accumulator;
         let values = cd.len / cd.step;
@@ -71,7 +70,11 @@ impl<'c> Lowering<'c, '_> {
             return packed;
         }
         let number = emit.bitcast(packed, float(from));
-        let name = if element.bits() > bits { "llvm.fpext" } else { "llvm.fptrunc" };
+        let name = if element.bits() > bits {
+            "llvm.fpext"
+        } else {
+            "llvm.fptrunc"
+        };
         let converted = emit.op(name, &[number], float(element), &[]);
         emit.bitcast(converted, emit.vector(values, element.bits()))
     }

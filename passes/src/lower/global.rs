@@ -2,10 +2,10 @@
 
 use super::{
     Lowered, Lowering,
-    address::{Coordinates, of_thread},
+    address::of_thread,
     emit::{BUFFER, Emit},
 };
-use crate::{PassError, rewrite};
+use crate::{PassError, access::Coordinates, rewrite};
 use melior::ir::{Value, operation::OperationRef};
 use std::rc::Rc;
 use tilefold_dialect::{
@@ -34,7 +34,11 @@ impl<'c> Matrix<'c> {
 
     /// Elements from one value of a coordinate to the next: 1 or the leading dimension.
     fn stride(&self, emit: &Emit<'c>, coordinate: usize) -> Value<'c, 'c> {
-        if coordinate == self.along { emit.constant(32, 1) } else { self.ld }
+        if coordinate == self.along {
+            emit.constant(32, 1)
+        } else {
+            self.ld
+        }
     }
 
     /// Bytes from the start of the matrix to `position` along a coordinate, in 64 bits.
@@ -97,7 +101,10 @@ impl<'c> Lowering<'c, '_> {
     pub fn view(&mut self, operation: OperationRef<'c, '_>) -> Result<(), PassError> {
         let element = text(&operation, "element")?
             .parse()
-            .map_err(|_| PassError::Form { wanted: "an element type", found: 0 })?;
+            .map_err(|_| PassError::Form {
+                wanted: "an element type",
+                found: 0,
+            })?;
         let matrix = Matrix {
             base: self.scalar(operation, 0)?,
             extents: [self.scalar(operation, 1)?, self.scalar(operation, 2)?],
@@ -106,7 +113,10 @@ impl<'c> Lowering<'c, '_> {
             along: usize::from(text(&operation, "order")? == "row"),
             buffer: text(&operation, "space")? == "buffer",
         };
-        self.bind(rewrite::result(operation, 0)?, Lowered::Matrix(Rc::new(matrix)));
+        self.bind(
+            rewrite::result(operation, 0)?,
+            Lowered::Matrix(Rc::new(matrix)),
+        );
         Ok(())
     }
 
@@ -125,15 +135,21 @@ impl<'c> Lowering<'c, '_> {
         let tiles_n = count(self.scalar(operation, 1)?, tile[1]);
         let id = emit.op("rocdl.workgroup.id.x", &[], emit.int(32), &[]);
         let (block_m, block_n) = if rows == 1 {
-            (emit.binary("llvm.udiv", id, tiles_n), emit.binary("llvm.urem", id, tiles_n))
+            (
+                emit.binary("llvm.udiv", id, tiles_n),
+                emit.binary("llvm.urem", id, tiles_n),
+            )
         } else {
-            // Workgroups of one group of rows, and this one's place in its group.
-            let in_group = emit.mul(tiles_n, constant(rows));
+            // Workgroups of one group of rows, and this one's place in its group. No group has
+            // more than all workgroups, so that the product does not wrap.
+            let min = |left, right| emit.op("llvm.intr.umin", &[left, right], emit.int(32), &[]);
+            let rows = min(tiles_m, constant(rows));
+            let in_group = emit.mul(tiles_n, rows);
             let group = emit.binary("llvm.udiv", id, in_group);
             let local = emit.binary("llvm.urem", id, in_group);
-            let first = emit.mul(group, constant(rows));
+            let first = emit.mul(group, rows);
             let left = emit.binary("llvm.sub", tiles_m, first);
-            let here = emit.op("llvm.intr.umin", &[left, constant(rows)], emit.int(32), &[]);
+            let here = min(left, rows);
             let row = emit.binary("llvm.urem", local, here);
             (emit.add(first, row), emit.binary("llvm.udiv", local, here))
         };
@@ -152,8 +168,10 @@ impl<'c> Lowering<'c, '_> {
         let (block, step) = (self.scalar(operation, 1)?, self.scalar(operation, 2)?);
         let tile = integers::<2>(&operation, "tile")?;
         let coordinates = Coordinates::new(&layout(&operation, "layout")?, tile)?;
-        let atom = CopyAtom::by_name(text(&operation, "load")?)
-            .ok_or(PassError::Form { wanted: "a load atom", found: 0 })?;
+        let atom = CopyAtom::by_name(text(&operation, "load")?).ok_or(PassError::Form {
+            wanted: "a load atom",
+            found: 0,
+        })?;
         let width = atom.elements(matrix.element);
 
         // Where the workgroup's panel starts, and how far into it the step's tile is.
@@ -191,7 +209,11 @@ impl<'c> Lowering<'c, '_> {
             (descriptor(emit, base, bytes), emit.constant(32, 0))
         };
         let bits = i64::from(atom.bits);
-        let raw = if bits <= 32 { emit.int(atom.bits) } else { emit.vector(bits / 32, 32) };
+        let raw = if bits <= 32 {
+            emit.int(atom.bits)
+        } else {
+            emit.vector(bits / 32, 32)
+        };
         Ok(starts
             .map(|position| {
                 let (across, along) = matrix.value_offset(&entry, *position);
@@ -219,8 +241,7 @@ impl<'c> Lowering<'c, '_> {
         panel: bool,
     ) -> Value<'c, 'c> {
         let inside = |coordinate: usize| {
-            let left =
-                emit.binary("llvm.sub", matrix.extents[coordinate], start[coordinate]);
+            let left = emit.binary("llvm.sub", matrix.extents[coordinate], start[coordinate]);
             if panel && coordinate == 1 {
                 return left;
             }
@@ -229,19 +250,23 @@ impl<'c> Lowering<'c, '_> {
         };
         let (across, along) = (inside(1 - matrix.along), inside(matrix.along));
         let lines = emit.binary("llvm.sub", across, emit.constant(32, 1));
-        let elements = emit.add(emit.mul(emit.widen(lines), emit.widen(matrix.ld)), emit.widen(along));
+        let elements = emit.add(
+            emit.mul(emit.widen(lines), emit.widen(matrix.ld)),
+            emit.widen(along),
+        );
         emit.mul(elements, emit.constant(64, matrix.bytes()))
     }
 }
 
 /// A raw buffer descriptor over `bytes` bytes from `base`.
-fn descriptor<'c>(
-    emit: &Emit<'c>,
-    base: Value<'c, 'c>,
-    bytes: Value<'c, 'c>,
-) -> Value<'c, 'c> {
+fn descriptor<'c>(emit: &Emit<'c>, base: Value<'c, 'c>, bytes: Value<'c, 'c>) -> Value<'c, 'c> {
     let stride = emit.constant(16, 0);
     let flags = emit.constant(32, BUFFER_CONFIG);
     let operands = [base, stride, bytes, flags];
-    emit.op("rocdl.make.buffer.rsrc", &operands, emit.pointer(BUFFER), &[])
+    emit.op(
+        "rocdl.make.buffer.rsrc",
+        &operands,
+        emit.pointer(BUFFER),
+        &[],
+    )
 }

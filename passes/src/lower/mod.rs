@@ -77,10 +77,18 @@ pub fn lower<'c>(
         "rocdl.workitem.id.x",
         &[],
         entry.int(32),
-        &[("range", entry.attribute(&format!("#llvm.constant_range<i32, 0, {}>", plan.threads())))],
+        &[(
+            "range",
+            entry.attribute(&format!("#llvm.constant_range<i32, 0, {}>", plan.threads())),
+        )],
     );
-    let mut lowering =
-        Lowering { plan, entry, thread, values: HashMap::new(), addresses: HashMap::new() };
+    let mut lowering = Lowering {
+        plan,
+        entry,
+        thread,
+        values: HashMap::new(),
+        addresses: HashMap::new(),
+    };
     for index in 0..ARGUMENTS.len() {
         let from: Value<'_, '_> = argument(source, index)?;
         lowering.bind(from, Lowered::Scalar(argument(block, index)?));
@@ -97,7 +105,9 @@ pub fn lower<'c>(
     manager.add_pass(transform::create_canonicalizer());
     manager.add_pass(transform::create_cse());
     let mut lowered = lowered;
-    manager.run(&mut lowered).map_err(|error| PassError::Mlir(error.to_string()))?;
+    manager
+        .run(&mut lowered)
+        .map_err(|error| PassError::Mlir(error.to_string()))?;
     Ok(lowered)
 }
 
@@ -115,9 +125,8 @@ fn kernel<'c>(emit: &Emit<'c>, plan: &Plan, body: Region<'c>) -> melior::ir::Ope
         ", {llvm.noundef}".repeat(6)
     ));
     // In CU mode a workgroup has one CU's half of the LDS, as all published figures assume.
-    let passthrough = emit.attribute(
-        r#"[["target-features", "+cumode"], ["uniform-work-group-size", "true"]]"#,
-    );
+    let passthrough =
+        emit.attribute(r#"[["target-features", "+cumode"], ["uniform-work-group-size", "true"]]"#);
     let unit = Attribute::unit(emit.context);
     let size = DenseI32ArrayAttribute::new(emit.context, &[threads as i32, 1, 1]);
     let attributes = [
@@ -129,7 +138,10 @@ fn kernel<'c>(emit: &Emit<'c>, plan: &Plan, body: Region<'c>) -> melior::ir::Ope
         ("linkage", emit.attribute("#llvm.linkage<external>")),
         ("rocdl.kernel", unit),
         ("rocdl.reqd_work_group_size", size.into()),
-        ("rocdl.flat_work_group_size", emit.text(&format!("{threads},{threads}"))),
+        (
+            "rocdl.flat_work_group_size",
+            emit.text(&format!("{threads},{threads}")),
+        ),
     ]
     .map(|(name, value)| (melior::ir::Identifier::new(emit.context, name), value));
     OperationBuilder::new("llvm.func", emit.location)
@@ -142,7 +154,13 @@ fn kernel<'c>(emit: &Emit<'c>, plan: &Plan, body: Region<'c>) -> melior::ir::Ope
 /// Argument `index` of a block.
 fn argument<'c>(block: BlockRef<'c, '_>, index: usize) -> Result<Value<'c, 'c>, PassError> {
     let wanted = "a block argument";
-    block.argument(index).map(rewrite::value).map_err(|_| PassError::Form { wanted, found: index })
+    block
+        .argument(index)
+        .map(rewrite::value)
+        .map_err(|_| PassError::Form {
+            wanted,
+            found: index,
+        })
 }
 
 impl<'c> Lowering<'c, '_> {
@@ -154,27 +172,51 @@ impl<'c> Lowering<'c, '_> {
         self.values
             .get(&(from.to_raw().ptr as usize))
             .cloned()
-            .ok_or(PassError::Form { wanted: "a value lowered before its use", found: 0 })
+            .ok_or(PassError::Form {
+                wanted: "a value lowered before its use",
+                found: 0,
+            })
     }
 
-    fn scalar(&self, operation: OperationRef<'c, '_>, index: usize) -> Result<Value<'c, 'c>, PassError> {
+    fn scalar(
+        &self,
+        operation: OperationRef<'c, '_>,
+        index: usize,
+    ) -> Result<Value<'c, 'c>, PassError> {
         match self.lowered(rewrite::operand(operation, index)?)? {
             Lowered::Scalar(value) => Ok(value),
-            _ => Err(PassError::Form { wanted: "a scalar operand", found: index }),
+            _ => Err(PassError::Form {
+                wanted: "a scalar operand",
+                found: index,
+            }),
         }
     }
 
-    fn matrix(&self, operation: OperationRef<'c, '_>, index: usize) -> Result<Rc<Matrix<'c>>, PassError> {
+    fn matrix(
+        &self,
+        operation: OperationRef<'c, '_>,
+        index: usize,
+    ) -> Result<Rc<Matrix<'c>>, PassError> {
         match self.lowered(rewrite::operand(operation, index)?)? {
             Lowered::Matrix(matrix) => Ok(matrix),
-            _ => Err(PassError::Form { wanted: "a matrix operand", found: index }),
+            _ => Err(PassError::Form {
+                wanted: "a matrix operand",
+                found: index,
+            }),
         }
     }
 
-    fn shared(&self, operation: OperationRef<'c, '_>, index: usize) -> Result<Rc<Shared<'c>>, PassError> {
+    fn shared(
+        &self,
+        operation: OperationRef<'c, '_>,
+        index: usize,
+    ) -> Result<Rc<Shared<'c>>, PassError> {
         match self.lowered(rewrite::operand(operation, index)?)? {
             Lowered::Shared(shared) => Ok(shared),
-            _ => Err(PassError::Form { wanted: "an LDS operand", found: index }),
+            _ => Err(PassError::Form {
+                wanted: "an LDS operand",
+                found: index,
+            }),
         }
     }
 
@@ -185,7 +227,10 @@ impl<'c> Lowering<'c, '_> {
     ) -> Result<Vec<Value<'c, 'c>>, PassError> {
         match self.lowered(rewrite::operand(operation, index)?)? {
             Lowered::Staged(values) | Lowered::Accumulators(values) => Ok(values),
-            _ => Err(PassError::Form { wanted: "an operand in registers", found: index }),
+            _ => Err(PassError::Form {
+                wanted: "an operand in registers",
+                found: index,
+            }),
         }
     }
 
@@ -227,7 +272,12 @@ impl<'c> Lowering<'c, '_> {
                 "scf.for" => self.r#loop(globals, emit, operation)?,
                 "func.return" | "scf.yield" => {}
                 _ if name.starts_with("arith.") => self.arith(emit, operation)?,
-                _ => return Err(PassError::Form { wanted: "an operation of the tile dialect", found: 0 }),
+                _ => {
+                    return Err(PassError::Form {
+                        wanted: "an operation of the tile dialect",
+                        found: 0,
+                    });
+                }
             }
             previous = name;
         }
@@ -289,8 +339,9 @@ impl<'c> Lowering<'c, '_> {
             .build()
             .expect("the result types are given, so that nothing is inferred");
         let r#loop = emit.append(r#loop);
-        let sums =
-            (0..types.len()).map(|i| rewrite::result(r#loop, i)).collect::<Result<Vec<_>, _>>()?;
+        let sums = (0..types.len())
+            .map(|i| rewrite::result(r#loop, i))
+            .collect::<Result<Vec<_>, _>>()?;
         self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(sums));
         Ok(())
     }
@@ -301,7 +352,11 @@ fn barrier(emit: &Emit<'_>) {
     let fence = |ordering| {
         let scope = emit.text("workgroup");
         let ordering = emit.integer(64, ordering);
-        emit.effect("llvm.fence", &[], &[("ordering", ordering), ("syncscope", scope)]);
+        emit.effect(
+            "llvm.fence",
+            &[],
+            &[("ordering", ordering), ("syncscope", scope)],
+        );
     };
     fence(RELEASE);
     emit.effect("rocdl.s.barrier", &[], &[]);

@@ -12,9 +12,14 @@ impl<'c> Lowering<'c, '_> {
     /// `tile.zero`
     pub fn zero(&mut self, operation: OperationRef<'c, '_>) -> Result<(), PassError> {
         let repeat = integers::<2>(&operation, "repeat")?;
-        let zero = self.entry.zero(register_type(&self.entry, &self.plan.atom.cd));
+        let zero = self
+            .entry
+            .zero(register_type(&self.entry, &self.plan.atom.cd));
         let count = (repeat[0] * repeat[1]) as usize;
-        self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(vec![zero; count]));
+        self.bind(
+            rewrite::result(operation, 0)?,
+            Lowered::Accumulators(vec![zero; count]),
+        );
         Ok(())
     }
 
@@ -28,9 +33,14 @@ impl<'c> Lowering<'c, '_> {
         let buffer = self.scalar(operation, 2)?;
         let mut sums = self.registers(operation, 3)?;
         let [repeat_m, repeat_n, repeat_k] = integers::<3>(&operation, "repeat")?;
-        let layouts = [layout(&operation, "a_layout")?, layout(&operation, "b_layout")?];
-        let load = CopyAtom::by_name(text(&operation, "load")?)
-            .ok_or(PassError::Form { wanted: "a load atom", found: 0 })?;
+        let layouts = [
+            layout(&operation, "a_layout")?,
+            layout(&operation, "b_layout")?,
+        ];
+        let load = CopyAtom::by_name(text(&operation, "load")?).ok_or(PassError::Form {
+            wanted: "a load atom",
+            found: 0,
+        })?;
         let atom = self.plan.atom;
         let width = load.elements(atom.input);
         let fragment_type = register_type(emit, &atom.ab);
@@ -76,7 +86,11 @@ impl<'c> Lowering<'c, '_> {
         let r#type = register_type(emit, &atom.cd);
         // A 16-bit accumulator names the half of its registers that it fills: the low one.
         let half = [("opsel", emit.integer(1, 0))];
-        let attributes: &[_] = if atom.accumulator.bits() == 16 { &half } else { &[] };
+        let attributes: &[_] = if atom.accumulator.bits() == 16 {
+            &half
+        } else {
+            &[]
+        };
         emit.op(atom.operation, &[a, b, sum], r#type, attributes)
     }
 }

@@ -21,7 +21,10 @@ pub fn regroup<'c>(
             .flat_map(|vector| (0..from / to).map(|part| slice(emit, *vector, part * to, to, bits)))
             .collect();
     }
-    vectors.chunks((to / from) as usize).map(|parts| concatenate(emit, parts, from, bits)).collect()
+    vectors
+        .chunks((to / from) as usize)
+        .map(|parts| concatenate(emit, parts, from, bits))
+        .collect()
 }
 
 /// Elements `start` to `start + len` of a vector.
@@ -35,24 +38,23 @@ fn slice<'c>(
     if len == 1 {
         return emit.element(vector, start, emit.int(bits));
     }
-    let positions: Vec<i32> = (start..start + len).map(|position| position as i32).collect();
+    let positions: Vec<i32> = (start..start + len)
+        .map(|position| position as i32)
+        .collect();
     emit.shuffle(vector, vector, &positions, emit.vector(len, bits))
 }
 
 /// One vector out of several of `len` elements each, by halves.
-fn concatenate<'c>(
-    emit: &Emit<'c>,
-    parts: &[Value<'c, 'c>],
-    len: i64,
-    bits: u32,
-) -> Value<'c, 'c> {
+fn concatenate<'c>(emit: &Emit<'c>, parts: &[Value<'c, 'c>], len: i64, bits: u32) -> Value<'c, 'c> {
     if let [whole] = parts {
         return *whole;
     }
     let (left, right) = parts.split_at(parts.len() / 2);
     let half = len * left.len() as i64;
-    let (left, right) =
-        (concatenate(emit, left, len, bits), concatenate(emit, right, len, bits));
+    let (left, right) = (
+        concatenate(emit, left, len, bits),
+        concatenate(emit, right, len, bits),
+    );
     let result = emit.vector(2 * half, bits);
     if half == 1 {
         let poison = emit.poison(result);

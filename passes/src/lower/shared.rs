@@ -7,8 +7,11 @@ use super::{
     registers::regroup,
 };
 use crate::{PassError, plan, rewrite};
-use melior::ir::{Attribute, Region, Value, operation::{OperationBuilder, OperationRef}};
-use std::{collections::HashMap, rc::Rc};
+use melior::ir::{
+    Attribute, Region, Value,
+    operation::{OperationBuilder, OperationRef},
+};
+use std::{collections::HashMap, ops::Range, rc::Rc};
 use tilefold_dialect::{
     atoms::CopyAtom,
     element::ElementType,
@@ -35,7 +38,10 @@ impl<'c> Shared<'c> {
         if self.buffers == 1 {
             return self.base;
         }
-        emit.offset(self.base, emit.mul(buffer, emit.constant(32, self.buffer_bytes)))
+        emit.offset(
+            self.base,
+            emit.mul(buffer, emit.constant(32, self.buffer_bytes)),
+        )
     }
 }
 
@@ -47,9 +53,13 @@ impl<'c> Lowering<'c, '_> {
         operation: OperationRef<'c, '_>,
     ) -> Result<(), PassError> {
         let operand = text(&operation, "operand")?.to_string();
-        let element: ElementType = text(&operation, "element")?
-            .parse()
-            .map_err(|_| PassError::Form { wanted: "an element type", found: 0 })?;
+        let element: ElementType =
+            text(&operation, "element")?
+                .parse()
+                .map_err(|_| PassError::Form {
+                    wanted: "an element type",
+                    found: 0,
+                })?;
         let placement: ComposedLayout = text(&operation, "layout")?.parse()?;
         let buffers = integer(&operation, "buffers")?;
         let buffer_bytes =
@@ -73,9 +83,24 @@ impl<'c> Lowering<'c, '_> {
         globals.append(memory);
         let symbol = self.entry.attribute(&format!("@{name}"));
         let pointer = self.entry.pointer(LDS);
-        let base = self.entry.op("llvm.mlir.addressof", &[], pointer, &[("global_name", symbol)]);
-        let shared = Shared { operand, base, placement, element, buffers, buffer_bytes };
-        self.bind(rewrite::result(operation, 0)?, Lowered::Shared(Rc::new(shared)));
+        let base = self.entry.op(
+            "llvm.mlir.addressof",
+            &[],
+            pointer,
+            &[("global_name", symbol)],
+        );
+        let shared = Shared {
+            operand,
+            base,
+            placement,
+            element,
+            buffers,
+            buffer_bytes,
+        };
+        self.bind(
+            rewrite::result(operation, 0)?,
+            Lowered::Shared(Rc::new(shared)),
+        );
         Ok(())
     }
 
@@ -92,14 +117,17 @@ impl<'c> Lowering<'c, '_> {
         let shared = self.shared(operation, target)?;
         let buffer = self.scalar(operation, buffer)?;
         let layout = layout(&operation, "layout")?;
-        let atom = CopyAtom::by_name(text(&operation, "store")?)
-            .ok_or(PassError::Form { wanted: "a store atom", found: 0 })?;
+        let atom = CopyAtom::by_name(text(&operation, "store")?).ok_or(PassError::Form {
+            wanted: "a store atom",
+            found: 0,
+        })?;
         let values = layout.mode(1)?.size();
         let staged_width = values / (staged.len().max(1) as i64);
         let width = atom.elements(shared.element);
         let pieces = regroup(emit, &staged, staged_width, width, shared.element.bits());
         let base = shared.buffer(emit, buffer);
-        let addresses = self.addresses(&shared, &layout, width)?;
+        let accesses = 0..(values / width) as usize;
+        let addresses = self.addresses(&shared, &layout, width, accesses)?;
         for (piece, (register, constant)) in pieces.into_iter().zip(addresses) {
             let pointer = emit.offset_by(emit.offset(base, register), constant);
             emit.store(piece, pointer, i64::from(atom.bits) / 8);
@@ -115,42 +143,44 @@ impl<'c> Lowering<'c, '_> {
         buffer: Value<'c, 'c>,
         layout: &Layout,
         width: i64,
-        range: std::ops::Range<i64>,
+        range: Range<i64>,
     ) -> Result<Vec<Value<'c, 'c>>, PassError> {
         let base = shared.buffer(emit, buffer);
         let bits = shared.element.bits();
         let r#type = emit.vector(width, bits);
-        let addresses = self.addresses(shared, layout, width)?;
-        let (first, last) = ((range.start / width) as usize, (range.end / width) as usize);
-        Ok(addresses[first..last]
-            .iter()
+        let accesses = (range.start / width) as usize..(range.end / width) as usize;
+        let addresses = self.addresses(shared, layout, width, accesses)?;
+        Ok(addresses
+            .into_iter()
             .map(|(register, constant)| {
-                let pointer = emit.offset_by(emit.offset(base, *register), *constant);
+                let pointer = emit.offset_by(emit.offset(base, register), constant);
                 emit.load(pointer, r#type, width * i64::from(bits) / 8)
             })
             .collect())
     }
 
-    /// Register and constant part of every access of `width` values.
+    /// Register and constant part of some of the accesses of `width` values.
     fn addresses(
         &mut self,
         shared: &Shared<'c>,
         layout: &Layout,
         width: i64,
+        accesses: Range<usize>,
     ) -> Result<Vec<(Value<'c, 'c>, i64)>, PassError> {
         let entry = self.entry;
         let key = (shared.operand.clone(), layout.to_string(), width);
         if !self.addresses.contains_key(&key) {
             let bytes = i64::from(shared.element.bits()) / 8;
             let placement = &shared.placement;
-            let address =
-                SharedAddress::new(&entry, self.thread, layout, placement, width, bytes)?;
+            let address = SharedAddress::new(&entry, self.thread, layout, placement, width, bytes)?;
             self.addresses.insert(key.clone(), address);
         }
-        let address = self
-            .addresses
-            .get_mut(&key)
-            .ok_or(PassError::Form { wanted: "an address", found: 0 })?;
-        Ok((0..address.len()).map(|index| address.access(&entry, index)).collect())
+        let address = self.addresses.get_mut(&key).ok_or(PassError::Form {
+            wanted: "an address",
+            found: 0,
+        })?;
+        Ok(accesses
+            .map(|index| address.access(&entry, index))
+            .collect())
     }
 }

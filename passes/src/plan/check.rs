@@ -1,12 +1,15 @@
 //! What a spec may ask for, checked against the atoms and the machine.
 
-use super::load_width;
-use crate::tiling::{copy_layout, copy_threads};
+use super::memory_order;
+use crate::{
+    access::{Coordinates, Ownership, in_matrix},
+    tiling::{copy_layout, copy_threads},
+};
 use tilefold_dialect::{
     atoms::{CopyAtom, Direction, MmaAtom, Space},
     element::ElementType,
     plan::Prefetch,
-    problem::{OperandLayout, Problem},
+    problem::{MAX_EXTENT, Operand, OperandLayout, Problem},
     spec::{Spec, SpecError},
 };
 use tilefold_layout::Layout;
@@ -26,24 +29,45 @@ fn refuse<T>(
 /// The problem with every layout as row or column order and a leading dimension.
 pub fn problem(spec: &Spec) -> Checked<Problem> {
     let mut problem = spec.problem.clone();
-    for (name, operand) in
-        [("a", &mut problem.a), ("b", &mut problem.b), ("c", &mut problem.c)]
-    {
-        let OperandLayout::Expr(layout) = &operand.layout else { continue };
-        let modes = layout.flat_modes();
-        let (order, ld) = match modes[..] {
-            [_, (_, 1)] if layout.rank() == 2 => (OperandLayout::Row, modes[0].1),
-            [(_, 1), _] if layout.rank() == 2 => (OperandLayout::Col, modes[1].1),
+    for (name, operand) in [
+        ("a", &mut problem.a),
+        ("b", &mut problem.b),
+        ("c", &mut problem.c),
+    ] {
+        let OperandLayout::Expr(layout) = &operand.layout else {
+            continue;
+        };
+        let field = format!("gemm.{name}.layout");
+        let modes: Vec<_> = layout
+            .modes()
+            .iter()
+            .flat_map(|mode| mode.coalesce().flat_modes())
+            .collect();
+        let (order, lines, length) = match modes[..] {
+            [lines, (length, 1)] => (OperandLayout::Row, lines, length),
+            [(length, 1), lines] => (OperandLayout::Col, lines, length),
             _ => {
                 return refuse(
                     spec,
-                    &format!("gemm.{name}.layout"),
+                    &field,
                     format!("{layout} is not contiguous along one of its two coordinates"),
                     "kernels take a matrix with one leading dimension: write `row` or `col` with \
                      `ld`, or a flat layout such as (4096,4096):(4096,1)",
                 );
             }
         };
+        // A single line may be any distance from a next one that is not there.
+        let ld = if lines.0 == 1 { length } else { lines.1 };
+        if ld < length || ld > MAX_EXTENT {
+            return refuse(
+                spec,
+                &field,
+                format!("{layout} has lines of {length} elements that lie {ld} apart"),
+                format!(
+                    "kernels take lines that do not overlap, at most {MAX_EXTENT} elements apart"
+                ),
+            );
+        }
         operand.layout = order;
         operand.ld = Some(ld);
     }
@@ -53,7 +77,12 @@ pub fn problem(spec: &Spec) -> Checked<Problem> {
 /// The matrix instruction, by name or by the problem's types.
 pub fn mma(spec: &Spec, machine: &Machine, problem: &Problem) -> Checked<&'static MmaAtom> {
     let chip = machine.name.as_str();
-    let names = || MmaAtom::of_chip(chip).map(|atom| atom.name).collect::<Vec<_>>().join(", ");
+    let names = || {
+        MmaAtom::of_chip(chip)
+            .map(|atom| atom.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     if problem.a.element != problem.b.element {
         return refuse(
             spec,
@@ -93,9 +122,14 @@ pub fn mma(spec: &Spec, machine: &Machine, problem: &Problem) -> Checked<&'stati
         None => match MmaAtom::by_types(chip, input, accumulate) {
             Some(atom) => atom,
             None => {
+                let takes_input = MmaAtom::of_chip(chip).any(|atom| atom.input == input);
                 return refuse(
                     spec,
-                    "gemm.accumulate",
+                    if takes_input {
+                        "gemm.accumulate"
+                    } else {
+                        "gemm.a.type"
+                    },
                     format!(
                         "{chip} has no matrix instruction that multiplies {input} and accumulates \
                          in {accumulate}"
@@ -115,38 +149,52 @@ pub fn mma(spec: &Spec, machine: &Machine, problem: &Problem) -> Checked<&'stati
             spec,
             "gemm.c.type",
             format!("sums in {accumulate} are not converted to {output}"),
-            format!("take {accumulate} or f32, or accumulate in f32"),
+            match accumulate {
+                ElementType::F32 => "take f32, f16 or bf16".into(),
+                _ => format!("take {accumulate} or f32, or accumulate in f32"),
+            },
         );
     }
     Ok(atom)
 }
 
 /// The load atom, where the spec names one.
-pub fn load(spec: &Spec) -> Checked<Option<&'static CopyAtom>> {
-    let Some(name) = &spec.plan.atoms.load else { return Ok(None) };
-    let is_load = |atom: &&CopyAtom| atom.direction == Direction::Load && atom.space != Space::Lds;
-    let loads: Vec<_> = CopyAtom::all().iter().filter(is_load).collect();
-    let known = || loads.iter().map(|atom| atom.name).collect::<Vec<_>>().join(", ");
-    let element = spec.problem.a.element;
-    match loads.iter().find(|atom| atom.name == name) {
-        Some(atom) if atom.elements(element) > 0 => Ok(Some(atom)),
-        Some(_) => refuse(
-            spec,
-            "atoms.load",
-            format!("{name} is narrower than an element of {element}"),
-            "take a wider load",
-        ),
-        None => refuse(
-            spec,
-            "atoms.load",
-            format!("there is no load from memory called {name}"),
-            format!("known loads: {}", known()),
-        ),
+pub fn load(spec: &Spec, atom: &MmaAtom) -> Checked<Option<&'static CopyAtom>> {
+    let Some(name) = &spec.plan.atoms.load else {
+        return Ok(None);
+    };
+    let loads = || {
+        CopyAtom::all().iter().filter(|load| {
+            load.direction == Direction::Load
+                && load.space != Space::Lds
+                && load.elements(atom.input) > 0
+        })
+    };
+    if let Some(load) = loads().find(|load| load.name == name) {
+        return Ok(Some(load));
     }
+    let known: Vec<_> = loads().map(|load| load.name).collect();
+    refuse(
+        spec,
+        "atoms.load",
+        format!(
+            "there is no load of {} from memory called {name}",
+            atom.input
+        ),
+        format!("known loads: {}", known.join(", ")),
+    )
 }
 
-/// The schedule, as far as it is built.
+/// The schedule, as far as it is built: when tiles are loaded.
 pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
+    if let Some(buffers) = spec.plan.lds.buffers.filter(|buffers| *buffers > 2) {
+        return refuse(
+            spec,
+            "lds.buffers",
+            format!("{buffers} tiles of each operand in LDS are not built in this version"),
+            "take 1 or 2",
+        );
+    }
     let schedule = &spec.plan.schedule;
     if schedule.prefetch == Some(Prefetch::Interleaved) {
         return refuse(
@@ -175,28 +223,25 @@ pub fn tile(
     block: [i64; 3],
     waves: [i64; 2],
 ) -> Checked<()> {
-    let count = waves[0].saturating_mul(waves[1]);
-    let limit = i64::from(machine.max_waves_per_workgroup);
-    if count > limit {
-        return refuse(
-            spec,
-            "tile.waves",
-            format!("{count} waves are more than the {limit} of a workgroup on {}", machine.name),
-            format!("take at most {limit} waves"),
-        );
-    }
-    let need = [atom.shape[0] * waves[0], atom.shape[1] * waves[1], atom.shape[2]];
+    let need = [
+        atom.shape[0] * waves[0],
+        atom.shape[1] * waves[1],
+        atom.shape[2],
+    ];
     for (index, name) in ["m", "n", "k"].into_iter().enumerate() {
         if block[index] % need[index] != 0 {
             return refuse(
                 spec,
                 "tile.block",
                 format!(
-                    "{name} = {} is no multiple of {}, the atom {}'s {name}{}",
+                    "{name} = {} is no multiple of {}, the {name} of {}{}",
                     block[index],
                     need[index],
                     atom.name,
-                    if index < 2 { " times the waves along it" } else { "" },
+                    match waves.get(index) {
+                        Some(&waves) if waves > 1 => format!(" times {waves} waves"),
+                        _ => String::new(),
+                    },
                 ),
                 format!("take a multiple of {}", need[index]),
             );
@@ -204,10 +249,11 @@ pub fn tile(
     }
     let repeat = [block[0] / need[0], block[1] / need[1]];
     let bits = |element: &str| element[1..].parse::<i64>().unwrap_or(32);
-    let vgprs = |vector: &tilefold_dialect::atoms::RegisterVector| {
-        vector.len * bits(vector.element) / 32
-    };
-    let accumulators = repeat[0].saturating_mul(repeat[1]).saturating_mul(vgprs(&atom.cd));
+    let vgprs =
+        |vector: &tilefold_dialect::atoms::RegisterVector| vector.len * bits(vector.element) / 32;
+    let accumulators = repeat[0]
+        .saturating_mul(repeat[1])
+        .saturating_mul(vgprs(&atom.cd));
     let fragments = (repeat[0] + 1).saturating_mul(vgprs(&atom.ab));
     let addressable = i64::from(machine.vgpr.addressable);
     if accumulators.saturating_add(fragments) > addressable {
@@ -218,7 +264,7 @@ pub fn tile(
                 "a wave's part of the tile needs {accumulators} VGPRs for accumulators and \
                  {fragments} for fragments, a wave has {addressable}"
             ),
-            "take a smaller block or more waves",
+            "take a smaller block or more waves (`tile.waves`)",
         );
     }
     // All matrix instructions of a K tile are unrolled; longer loops gain nothing and take
@@ -238,124 +284,160 @@ pub fn tile(
 /// Most matrix instructions of one K tile and wave.
 const MAX_UNROLLED: i64 = 512;
 
-/// The wave layout: a bijection from (wave m, wave n) onto the workgroup's waves.
-pub fn wave_layout(spec: &Spec, waves: [i64; 2]) -> Checked<Layout> {
-    let field = "mma.waves";
-    let fault = |error: &dyn std::fmt::Display| {
-        SpecError::at(spec.source(), field, error.to_string(), "take a permutation of the waves")
-    };
-    let Some(layout) = &spec.plan.mma.waves else {
-        return Layout::row_major(&waves).map_err(|error| fault(&error));
-    };
-    let extents = [0, 1].map(|i| layout.mode(i).map(|mode| mode.size()).unwrap_or(0));
-    if layout.rank() != 2 || extents != waves {
-        return refuse(
-            spec,
-            field,
-            format!("{layout} is not over the {} x {} waves", waves[0], waves[1]),
-            "its two modes are the waves along m and n",
-        );
-    }
-    let mut ids: Vec<i64> = layout.offsets().collect();
-    ids.sort_unstable();
-    if !ids.into_iter().eq(0..layout.size()) {
-        return refuse(
-            spec,
-            field,
-            format!("{layout} does not give every wave one place"),
-            "its values must be 0, 1, ... up to the number of waves, each once",
-        );
-    }
-    Ok(layout.clone())
-}
-
 /// How one operand is copied.
 pub struct Copy {
     pub threads: Layout,
     pub values: Layout,
+    /// Thread-value layout onto the tile.
+    pub layout: Layout,
+    /// Elements that one load moves.
     pub elements: i64,
 }
 
-/// The copy of one operand's tile: given, or as wide as the load and the tile allow.
+/// The copy of one operand's tile: given, or as wide as the load, the tile and the leading
+/// dimension allow. `order` is how the tile lies in memory.
 pub fn copy(
     spec: &Spec,
+    problem: &Problem,
     operand: usize,
     tile: [i64; 2],
-    along: usize,
     threads: i64,
     load: Option<&CopyAtom>,
     atom: &MmaAtom,
 ) -> Checked<Copy> {
     let name = ["a", "b"][operand];
     let partial = [&spec.plan.copy.a, &spec.plan.copy.b][operand];
-    let widest = load_width(load, atom.input);
+    let order = memory_order(problem, operand);
+    let along = usize::from(order == "row");
+    let the_tile = format!(
+        "the {} x {} tile of {}",
+        tile[0],
+        tile[1],
+        name.to_uppercase()
+    );
     if copy_threads(tile, along, threads, 1).is_none() {
         return refuse(
             spec,
             "tile.block",
+            format!("{threads} threads cannot share {the_tile} evenly"),
             format!(
-                "{threads} threads cannot share the {} x {} tile of {} evenly",
-                tile[0],
-                tile[1],
-                name.to_uppercase()
+                "its {} elements must be a multiple of the threads",
+                tile[0] * tile[1]
             ),
-            "take fewer waves, or a block whose extents are multiples of powers of two",
         );
     }
-    match (&partial.threads, &partial.values) {
+    let widest = load.map_or(128 / i64::from(atom.input.bits()), |load| {
+        load.elements(atom.input)
+    });
+    let aligned = widest.min(aligned_elements([&problem.a, &problem.b][operand]));
+    let copy = match (&partial.threads, &partial.values) {
         (Some(thread_layout), Some(values)) => {
-            let whole = copy_layout(thread_layout, values, tile).ok().filter(|layout| {
-                let mut owned: Vec<i64> = layout.offsets().collect();
-                owned.sort_unstable();
-                owned.into_iter().eq(0..tile[0] * tile[1])
-            });
-            if thread_layout.size() != threads || whole.is_none() {
-                return refuse(
-                    spec,
-                    &format!("copy.{name}.threads"),
-                    format!(
-                        "threads {thread_layout} with values {values} do not give every element of \
-                         the {} x {} tile to one of {threads} threads",
-                        tile[0], tile[1]
-                    ),
-                    "what the threads and values cover, repeated, must be the tile exactly",
-                );
-            }
-            Ok(Copy {
-                threads: thread_layout.clone(),
-                values: values.clone(),
-                elements: widest,
-            })
+            given_copy(spec, operand, tile, threads, [thread_layout, values]).map(|whole| {
+                let width = Ownership::new(&whole).width(aligned, in_matrix(tile, order));
+                let (threads, values) = (thread_layout.clone(), values.clone());
+                Copy {
+                    threads,
+                    values,
+                    layout: whole,
+                    elements: width,
+                }
+            })?
         }
         (None, None) => {
-            let mut elements = widest;
-            loop {
-                if let Some((thread_layout, values)) = copy_threads(tile, along, threads, elements)
-                {
-                    return Ok(Copy { threads: thread_layout, values, elements });
-                }
-                if load.is_some() {
-                    return refuse(
-                        spec,
-                        "atoms.load",
-                        format!(
-                            "{threads} threads cannot share the {} x {} tile of {} in pieces of \
-                             {elements} elements",
-                            tile[0],
-                            tile[1],
-                            name.to_uppercase()
-                        ),
-                        "leave the load out, and the widest that fits is taken",
-                    );
-                }
-                elements /= 2;
-            }
+            let halves = std::iter::successors(Some(aligned), |elements| Some(elements / 2));
+            halves
+                .take_while(|elements| *elements > 0)
+                .find_map(|elements| {
+                    let (threads, values) = copy_threads(tile, along, threads, elements)?;
+                    let layout = copy_layout(&threads, &values, tile).ok()?;
+                    Some(Copy {
+                        threads,
+                        values,
+                        layout,
+                        elements,
+                    })
+                })
+                .expect("one element at a time was found to work above")
         }
-        (given, _) => refuse(
+        (given, _) => {
+            return refuse(
+                spec,
+                &format!("copy.{name}"),
+                format!(
+                    "{} is missing",
+                    if given.is_some() { "values" } else { "threads" }
+                ),
+                "give both threads and values, or neither",
+            );
+        }
+    };
+    match load {
+        Some(load) if copy.elements < widest => refuse(
             spec,
-            &format!("copy.{name}"),
-            format!("{} is missing", if given.is_some() { "values" } else { "threads" }),
-            "give both threads and values, or neither",
+            "atoms.load",
+            if aligned < widest {
+                format!(
+                    "{} moves {widest} elements, lines of {} lie {} apart, which is no multiple",
+                    load.name,
+                    name.to_uppercase(),
+                    [&problem.a, &problem.b][operand].ld.unwrap_or_default()
+                )
+            } else {
+                format!(
+                    "{} moves {widest} elements, the copy of {the_tile} by {threads} threads has \
+                     them together {} at a time",
+                    load.name, copy.elements
+                )
+            },
+            "leave the load out, and the widest that fits is taken",
+        ),
+        _ => Ok(copy),
+    }
+}
+
+/// The thread-value layout of a copy that the spec gives, checked against the tile.
+fn given_copy(
+    spec: &Spec,
+    operand: usize,
+    tile: [i64; 2],
+    threads: i64,
+    [thread_layout, values]: [&Layout; 2],
+) -> Checked<Layout> {
+    let field = format!("copy.{}.threads", ["a", "b"][operand]);
+    if thread_layout.size() != threads {
+        return refuse(
+            spec,
+            &field,
+            format!(
+                "{thread_layout} has {} threads, the workgroup has {threads}",
+                thread_layout.size()
+            ),
+            "name `tile.waves` too, or lay out as many threads as the workgroup has",
+        );
+    }
+    let whole = copy_layout(thread_layout, values, tile)
+        .ok()
+        .filter(|layout| {
+            let mut owned: Vec<i64> = layout.offsets().collect();
+            owned.sort_unstable();
+            owned.into_iter().eq(0..tile[0] * tile[1]) && Coordinates::new(layout, tile).is_ok()
+        });
+    match whole {
+        Some(layout) => Ok(layout),
+        None => refuse(
+            spec,
+            &field,
+            format!(
+                "threads {thread_layout} with values {values} do not give every element of the {} \
+                 x {} tile to one thread",
+                tile[0], tile[1]
+            ),
+            "what the threads and values cover, repeated, must be the tile exactly",
         ),
     }
+}
+
+/// Elements up to 16 that every line of a matrix is known to start at a multiple of.
+pub fn aligned_elements(operand: &Operand) -> i64 {
+    operand.ld.map_or(16, |ld| 1 << ld.trailing_zeros().min(4))
 }

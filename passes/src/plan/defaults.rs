@@ -3,23 +3,14 @@
 //! The same on all RDNA chips: the largest of four square tiles that divides the extents given,
 //! K slices of 32 (16 for the smallest), 2 x 2 waves (one for the two smallest), padding of 8
 //! elements, two buffers, staged commits, buffer loads of the widest width. A field that the
-//! spec names replaces its default, one by one.
+//! spec names replaces its default, one by one: waves of the user's own get the largest of the
+//! tiles that they divide too, a block of the user's own the waves that divide it, up to 2 x 2.
 
 use tilefold_dialect::{
     atoms::MmaAtom,
     plan::{LdsLayout, PartialPlan, Prefetch},
     problem::Problem,
 };
-use tilefold_machine::Machine;
-
-/// The defaults of the fields of the plan that have one.
-pub struct Defaults {
-    pub block: [i64; 3],
-    pub waves: [i64; 2],
-    pub lds: LdsLayout,
-    pub buffers: i64,
-    pub prefetch: Prefetch,
-}
 
 /// Tiles from largest to smallest, with their waves.
 const TILES: [([i64; 3], [i64; 2]); 4] = [
@@ -29,28 +20,48 @@ const TILES: [([i64; 3], [i64; 2]); 4] = [
     ([16, 16, 16], [1, 1]),
 ];
 
-/// Defaults for a problem, given what the spec names.
-pub fn tile(
-    _machine: &Machine,
-    problem: &Problem,
-    atom: &MmaAtom,
-    partial: &PartialPlan,
-) -> Defaults {
-    let extents = [problem.m, problem.n, problem.k];
-    let divides = |block: &[i64; 3]| {
-        extents.iter().zip(block).all(|(extent, tile)| extent.exact().is_none_or(|e| e % tile == 0))
+/// The LDS layout of a tile.
+pub const LDS: LdsLayout = LdsLayout::Pad(8);
+/// Tiles of each operand in LDS.
+pub const BUFFERS: i64 = 2;
+/// When the next tile is loaded.
+pub const PREFETCH: Prefetch = Prefetch::Burst;
+
+/// Block (m, n, k) and waves (m, n) of a problem, given what the spec names.
+pub fn tile(problem: &Problem, atom: &MmaAtom, partial: &PartialPlan) -> ([i64; 3], [i64; 2]) {
+    let layout = partial.mma.waves.as_ref();
+    let sizes = |layout: &tilefold_layout::Layout| {
+        <[i64; 2]>::try_from(
+            layout
+                .modes()
+                .iter()
+                .map(|mode| mode.size())
+                .collect::<Vec<_>>(),
+        )
+        .ok()
     };
-    let (block, mut waves) =
-        TILES.into_iter().find(|(block, _)| divides(block)).unwrap_or(TILES[0]);
-    // A block of the user's own gets as many of the waves as divide it.
+    let named = partial.tile.waves.or_else(|| layout.and_then(sizes));
     if let Some(block) = partial.tile.block {
-        waves = [0, 1].map(|i| if block[i] % (2 * atom.shape[i]) == 0 { 2 } else { 1 });
+        let two = |i: usize| {
+            if block[i] % (2 * atom.shape[i]) == 0 {
+                2
+            } else {
+                1
+            }
+        };
+        return (block, named.unwrap_or([two(0), two(1)]));
     }
-    Defaults {
-        block,
-        waves,
-        lds: LdsLayout::Pad(8),
-        buffers: 2,
-        prefetch: Prefetch::Burst,
-    }
+    let extents = [problem.m, problem.n, problem.k];
+    let fits = |(block, waves): &([i64; 3], [i64; 2])| {
+        let [m, n] = named.unwrap_or(*waves);
+        let wave = [m * atom.shape[0], n * atom.shape[1], atom.shape[2]];
+        (0..3).all(|i| {
+            block[i] % wave[i] == 0
+                && extents[i]
+                    .exact()
+                    .is_none_or(|extent| extent % block[i] == 0)
+        })
+    };
+    let (block, waves) = TILES.into_iter().find(fits).unwrap_or(TILES[0]);
+    (block, named.unwrap_or(waves))
 }

@@ -1,7 +1,7 @@
 //! The completed plan: every choice of a kernel, made and checked.
 //!
 //! [`Plan::complete`] fills in what a spec leaves open with the documented defaults of
-//! [`defaults`] and refuses what the machine or the atoms cannot do, each refusal pointing at
+//! `defaults.rs` and refuses what the machine or the atoms cannot do, each refusal pointing at
 //! the field of the spec that decides it.
 
 mod check;
@@ -10,9 +10,12 @@ mod shared;
 
 pub use shared::elements as buffer_elements;
 
-use crate::{describe::order, tiling::copy_threads};
+use crate::{
+    describe::order,
+    tiling::{MmaLayouts, copy_threads},
+};
 use tilefold_dialect::{
-    atoms::{CopyAtom, MmaAtom, Space},
+    atoms::{MmaAtom, Space},
     element::ElementType,
     plan::{LdsLayout, PartialPlan, Prefetch},
     problem::{Operand, OperandLayout, Problem},
@@ -40,7 +43,7 @@ pub struct Plan {
     pub wave_layout: Layout,
     /// Whether loads go through buffer descriptors.
     pub load_space: Space,
-    /// Most elements of A and of B that a global load moves.
+    /// Elements of A and of B that a global load moves.
     pub load_elements: [i64; 2],
     /// Thread and value layouts of the copies of A and B.
     pub copies: [(Layout, Layout); 2],
@@ -65,50 +68,54 @@ impl Plan {
     /// A [`SpecError`] that points at the field that cannot be met, with the rule and what
     /// would do.
     pub fn complete(spec: &Spec) -> Result<Self, SpecError> {
-        let refuse = |field: &str, rule: String, help: String| {
-            Err(SpecError::at(spec.source(), field, rule, help))
-        };
-        let machine = match Machine::by_name(&spec.arch) {
-            Ok(machine) => machine,
-            Err(unknown) => {
-                let known = unknown.known.join(", ");
-                return refuse("arch", unknown.to_string(), format!("known chips: {known}"));
-            }
-        };
+        // Fields of a spec can be changed after it was read: what a spec guarantees holds again
+        // from here on. Of an unchanged one this finds nothing.
+        Spec::new(&spec.arch, spec.problem.clone(), spec.plan.clone())?;
+        let machine = Machine::by_name(&spec.arch).map_err(|unknown| {
+            let known = unknown.known.join(", ");
+            spec.error("arch", unknown.to_string(), format!("known chips: {known}"))
+        })?;
         let problem = check::problem(spec)?;
         let partial = &spec.plan;
         let atom = check::mma(spec, machine, &problem)?;
-        let load = check::load(spec)?;
-        let prefetch = check::schedule(spec)?;
-        let default = defaults::tile(machine, &problem, atom, partial);
-        let block = partial.tile.block.unwrap_or(default.block);
-        let waves = partial.tile.waves.unwrap_or(default.waves);
+        let load = check::load(spec, atom)?;
+        let prefetch = check::schedule(spec)?.unwrap_or(defaults::PREFETCH);
+        let (block, waves) = defaults::tile(&problem, atom, partial);
+        let buffers = partial.lds.buffers.unwrap_or(defaults::BUFFERS);
+        let tiles = [[block[0], block[2]], [block[1], block[2]]];
+        // First, since it bounds the work of all that walks over the elements of a tile.
+        let fits = |sizes| shared::fits(spec, machine, atom, tiles, sizes, buffers);
+        fits(tiles.map(|[rows, depth]| rows * depth))?;
         check::tile(spec, machine, atom, block, waves)?;
-        let wave_layout = check::wave_layout(spec, waves)?;
+        let wave_layout = match &partial.mma.waves {
+            Some(layout) => Ok(layout.clone()),
+            None => Layout::row_major(&waves),
+        };
+        let spread = wave_layout
+            .and_then(|layout| Ok((MmaLayouts::new(atom, block, &layout)?, layout)))
+            .map_err(|error| spec.error("mma.waves", error.to_string(), "take another order"));
+        let (mma, wave_layout) = spread?;
 
         let threads = waves[0] * waves[1] * atom.wave;
-        let tiles = [[block[0], block[2]], [block[1], block[2]]];
-        let mut copies = Vec::new();
-        let mut load_elements = Vec::new();
-        for operand in 0..2 {
-            let along = usize::from(memory_order(&problem, operand) == "row");
-            let copy = check::copy(spec, operand, tiles[operand], along, threads, load, atom)?;
-            load_elements.push(copy.elements);
-            copies.push((copy.threads, copy.values));
-        }
-        let buffers = partial.lds.buffers.unwrap_or(default.buffers);
-        let choices = [&partial.lds.a, &partial.lds.b]
-            .map(|choice| choice.clone().unwrap_or_else(|| default.lds.clone()));
-        let mut lds = Vec::new();
-        for operand in 0..2 {
-            lds.push(shared::layout(spec, operand, &choices[operand], tiles[operand], atom)?);
-        }
-        shared::fits(spec, machine, &lds, atom.input, buffers, block)?;
+        let copy =
+            |operand| check::copy(spec, &problem, operand, tiles[operand], threads, load, atom);
+        let copies = [copy(0)?, copy(1)?];
+        let choices =
+            [&partial.lds.a, &partial.lds.b].map(|choice| choice.clone().unwrap_or(defaults::LDS));
+        let place =
+            |operand| shared::layout(spec, operand, &choices[operand], tiles[operand], atom);
+        let lds: [ComposedLayout; 2] = [place(0)?, place(1)?];
+        fits(
+            lds.each_ref()
+                .map(|layout| shared::elements(layout, atom.input)),
+        )?;
+        shared::reachable(
+            spec,
+            &lds,
+            &copies.each_ref().map(|copy| copy.layout.clone()),
+            &mma,
+        )?;
 
-        let pair = |items: Vec<_>| <[_; 2]>::try_from(items).ok();
-        let (Some(copies), Some(lds)) = (pair(copies), <[_; 2]>::try_from(lds).ok()) else {
-            unreachable!("both lists were filled once per operand")
-        };
         let load_space = load.map_or(Space::Buffer, |atom| atom.space);
         let mut plan = Self {
             kernel: "gemm".into(),
@@ -119,12 +126,12 @@ impl Plan {
             atom,
             wave_layout,
             load_space,
-            load_elements: [load_elements[0], load_elements[1]],
-            copies,
+            load_elements: copies.each_ref().map(|copy| copy.elements),
+            copies: copies.map(|copy| (copy.threads, copy.values)),
             lds,
             lds_laid_out: choices.iter().any(|choice| *choice != LdsLayout::None),
             buffers,
-            prefetch: prefetch.unwrap_or(default.prefetch),
+            prefetch,
             group_rows: partial.schedule.group_rows,
             completed: spec.clone(),
         };
@@ -138,15 +145,28 @@ impl Plan {
         filled.tile.block = Some(self.block);
         filled.tile.waves = Some(self.waves);
         filled.atoms.mma = Some(self.atom.name.into());
-        let width = self.load_elements[0].min(self.load_elements[1]) * i64::from(self.atom.input.bits());
-        let space = if self.load_space == Space::Buffer { "buffer" } else { "global" };
-        filled.atoms.load.get_or_insert(format!("{space}_load_b{width}"));
+        // Where A and B are moved by loads of different widths no one name stands for both.
+        let [width, other] = self
+            .load_elements
+            .map(|n| n * i64::from(self.atom.input.bits()));
+        if width == other {
+            let space = if self.load_space == Space::Buffer {
+                "buffer"
+            } else {
+                "global"
+            };
+            filled
+                .atoms
+                .load
+                .get_or_insert(format!("{space}_load_b{width}"));
+        }
         let [a, b] = lds;
         filled.lds.a = Some(a);
         filled.lds.b = Some(b);
         filled.lds.buffers = Some(self.buffers);
-        for (copy, (threads, values)) in
-            [&mut filled.copy.a, &mut filled.copy.b].into_iter().zip(&self.copies)
+        for (copy, (threads, values)) in [&mut filled.copy.a, &mut filled.copy.b]
+            .into_iter()
+            .zip(&self.copies)
         {
             copy.threads = Some(threads.clone());
             copy.values = Some(values.clone());
@@ -171,6 +191,11 @@ impl Plan {
     /// A, B or C.
     pub fn operand(&self, operand: usize) -> &Operand {
         [&self.problem.a, &self.problem.b, &self.problem.c][operand]
+    }
+
+    /// Elements up to 16 that every line of the operand is known to start at a multiple of.
+    pub fn aligned_elements(&self, operand: usize) -> i64 {
+        check::aligned_elements(self.operand(operand))
     }
 
     /// "row" where the second coordinate of the operand's tiles is contiguous in memory.
@@ -199,14 +224,4 @@ fn memory_order(problem: &Problem, operand: usize) -> &'static str {
         _ => &problem.c.layout,
     };
     order(operand, layout)
-}
-
-/// The widest load of whole elements: 128 bits.
-fn widest_load(element: ElementType) -> i64 {
-    128 / i64::from(element.bits())
-}
-
-/// Elements that a named load moves.
-fn load_width(load: Option<&CopyAtom>, element: ElementType) -> i64 {
-    load.map_or(widest_load(element), |atom| atom.elements(element))
 }

@@ -1,5 +1,6 @@
 //! Layouts of the tiles in LDS, and whether they fit.
 
+use crate::{access::in_lds, tiling::MmaLayouts};
 use tilefold_dialect::{
     atoms::MmaAtom,
     element::ElementType,
@@ -9,7 +10,11 @@ use tilefold_dialect::{
 use tilefold_layout::{ComposedLayout, Layout, LayoutError, Swizzle};
 use tilefold_machine::Machine;
 
+const FIELDS: [&str; 2] = ["lds.a", "lds.b"];
+
 /// The layout that a choice stands for, over the tile's (row, k).
+///
+/// That an expression gives every element a place of its own has been checked with the spec.
 pub fn layout(
     spec: &Spec,
     operand: usize,
@@ -17,15 +22,16 @@ pub fn layout(
     tile: [i64; 2],
     atom: &MmaAtom,
 ) -> Result<ComposedLayout, SpecError> {
-    let field = ["lds.a", "lds.b"][operand];
-    let fault = |rule: String, help: &str| SpecError::at(spec.source(), field, rule, help);
+    let fault = |rule: String, help: &str| spec.error(FIELDS[operand], rule, help);
     let algebra = |error: LayoutError| fault(error.to_string(), "take another layout");
     let [rows, depth] = tile;
     match choice {
         LdsLayout::None => Ok(Layout::row_major(&tile).map_err(algebra)?.into()),
         LdsLayout::Pad(pad) => {
             let stride = depth.saturating_add(*pad);
-            Ok(Layout::flat(&[(rows, stride), (depth, 1)]).map_err(algebra)?.into())
+            Ok(Layout::flat(&[(rows, stride), (depth, 1)])
+                .map_err(algebra)?
+                .into())
         }
         LdsLayout::Xor => {
             // Whole fragments move: block k / unit of a row goes to (k / unit) xor row, among
@@ -34,8 +40,11 @@ pub fn layout(
             let blocks = depth / unit;
             if depth % unit != 0 || blocks.count_ones() != 1 {
                 return Err(fault(
-                    format!("a row of {depth} is no power of two of fragments of {unit} elements"),
-                    "take a k that is, or padding",
+                    format!(
+                        "a row of {depth} elements is {blocks} fragments of {unit}, which is no \
+                         power of two"
+                    ),
+                    "take a k that is a power of two, or padding",
                 ));
             }
             let [bits, base, row] = [blocks, unit, depth].map(i64::ilog2);
@@ -44,10 +53,11 @@ pub fn layout(
             Ok(ComposedLayout::new(swizzle, plain))
         }
         LdsLayout::Expr(layout) => {
-            if layout.size() != rows * depth {
+            let extents: Vec<i64> = layout.inner().modes().iter().map(Layout::size).collect();
+            if extents != tile {
                 return Err(fault(
-                    format!("{layout} has {} elements, the tile {rows} x {depth}", layout.size()),
-                    "its two modes are the tile's rows and its k",
+                    format!("{layout} is not over the {rows} x {depth} of the tile"),
+                    "its two modes are the tile's rows and its k; name `tile.block` too",
                 ));
             }
             if layout.swizzle().is_none() {
@@ -56,13 +66,15 @@ pub fn layout(
                     "take one layout, with a swizzle in front or none",
                 ));
             }
-            let mut offsets: Vec<i64> = (0..layout.size()).map(|i| layout.at(i)).collect();
-            offsets.sort_unstable();
-            let distinct = offsets.windows(2).all(|pair| pair[0] < pair[1]);
-            if !distinct || offsets[0] < 0 {
+            if layout
+                .inner()
+                .flat_modes()
+                .iter()
+                .any(|(_, stride)| *stride < 0)
+            {
                 return Err(fault(
-                    format!("{layout} puts two elements in one place, or one before the start"),
-                    "a tile in LDS needs a place of its own for every element",
+                    format!("{layout} has a stride below 0"),
+                    "kernels step forwards through LDS: use strides of at least 0",
                 ));
             }
             Ok(layout.clone())
@@ -75,39 +87,81 @@ fn fragment(atom: &MmaAtom) -> i64 {
     atom.a().mode(1).map_or(1, |values| values.size())
 }
 
+/// Whether threads find what they copy and multiply by constant steps in the tile's layout:
+/// `copies` are the thread-value layouts of the copies of A and B.
+pub fn reachable(
+    spec: &Spec,
+    layouts: &[ComposedLayout; 2],
+    copies: &[Layout; 2],
+    mma: &MmaLayouts,
+) -> Result<(), SpecError> {
+    for (operand, users) in [[&copies[0], &mma.a], [&copies[1], &mma.b]]
+        .into_iter()
+        .enumerate()
+    {
+        let placement = &layouts[operand];
+        if let Some(error) = users.iter().find_map(|user| in_lds(placement, user).err()) {
+            return Err(spec.error(
+                FIELDS[operand],
+                format!(
+                    "{placement} splits the tile where threads and their values do not: {}",
+                    error.rule
+                ),
+                "split its modes, if at all, at multiples of the matrix instruction's extents",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Elements that one buffer takes: whole lines, the padding of the last one included, rounded
 /// up to 16 bytes so that the next buffer is aligned for every access.
 pub fn elements(layout: &ComposedLayout, element: ElementType) -> i64 {
-    let last = (0..layout.size()).map(|index| layout.at(index)).max().unwrap_or(0);
-    let lines = layout.inner().flat_modes().into_iter().map(|(extent, stride)| extent * stride);
+    let modes = layout.inner().flat_modes();
+    let lines = modes
+        .into_iter()
+        .filter(|(extent, _)| *extent > 1)
+        .map(|(extent, stride)| extent.saturating_mul(stride));
     let unit = 128 / i64::from(element.bits());
-    let whole = lines.max().unwrap_or(0).max(last + 1);
-    (whole + unit - 1) / unit * unit
+    let whole = lines.max().unwrap_or(0).max(layout.cosize());
+    whole.saturating_add(unit - 1) / unit * unit
 }
 
-/// Bytes of LDS of a kernel; refuses what the chip does not have.
+/// Refuses tiles of A and B, of so many elements in LDS as `sizes` says, that the chip has no
+/// room for.
 pub fn fits(
     spec: &Spec,
     machine: &Machine,
-    layouts: &[ComposedLayout],
-    element: ElementType,
+    atom: &MmaAtom,
+    tiles: [[i64; 2]; 2],
+    sizes: [i64; 2],
     buffers: i64,
-    block: [i64; 3],
-) -> Result<i64, SpecError> {
-    let tiles: i64 = layouts.iter().map(|layout| elements(layout, element)).sum();
-    let bytes = tiles.saturating_mul(buffers).saturating_mul(i64::from(element.bits())) / 8;
+) -> Result<(), SpecError> {
+    let elements = sizes[0].saturating_add(sizes[1]).saturating_mul(buffers);
+    let bytes = elements.saturating_mul(i64::from(atom.input.bits())) / 8;
     let limit = i64::from(machine.lds.per_workgroup);
-    if bytes > limit {
-        return Err(SpecError::at(
-            spec.source(),
-            "tile.block",
-            format!(
-                "{buffers} buffers of the {} x {} tiles of A and B need {bytes} bytes of LDS, a \
-                 workgroup on {} has {limit}",
-                block[0], block[2], machine.name
-            ),
-            "take a smaller block, a smaller k, fewer buffers or less padding",
-        ));
+    if bytes <= limit {
+        return Ok(());
     }
-    Ok(bytes)
+    let count = if buffers == 1 {
+        "a tile".into()
+    } else {
+        format!("{buffers} tiles each")
+    };
+    let [[m, k], [n, _]] = tiles;
+    let plain = (m * k + n * k).saturating_mul(buffers * i64::from(atom.input.bits())) / 8;
+    let padding = if bytes > plain {
+        format!(", {} of them padding", bytes - plain)
+    } else {
+        String::new()
+    };
+    Err(spec.error(
+        "tile.block",
+        format!(
+            "{count} of A, {m} x {k}, and of B, {n} x {k}, need {bytes} bytes of LDS{padding}; a \
+             workgroup on {} has {limit}",
+            machine.name
+        ),
+        "take a smaller block, a smaller k, fewer buffers or less padding",
+    ))
 }

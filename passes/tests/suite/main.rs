@@ -1,6 +1,7 @@
 //! Tests of the passes and of the layouts that they rest on.
 
 mod pipeline;
+mod random;
 mod tiling;
 
 use tilefold_dialect::spec::Spec;

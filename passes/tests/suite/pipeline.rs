@@ -55,7 +55,11 @@ fn tile_module_after_each_pass() {
             .unwrap();
         }
         for pass in &PASSES {
-            assert!(seen.contains(&pass.name), "no snapshot of {} on {chip}", pass.name);
+            assert!(
+                seen.contains(&pass.name),
+                "no snapshot of {} on {chip}",
+                pass.name
+            );
         }
     }
 }

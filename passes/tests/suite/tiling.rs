@@ -8,7 +8,10 @@ use tilefold_passes::tiling::{MmaLayouts, copy_layout, copy_threads};
 /// Index of the element that each value of each thread is, by (thread, value).
 fn owned(layout: &Layout) -> Vec<Vec<i64>> {
     let [threads, values] = [0, 1].map(|mode| layout.mode(mode).unwrap());
-    threads.offsets().map(|t| values.offsets().map(|v| t + v).collect()).collect()
+    threads
+        .offsets()
+        .map(|t| values.offsets().map(|v| t + v).collect())
+        .collect()
 }
 
 fn blocks() -> impl Iterator<Item = ([i64; 3], Layout)> {
@@ -31,7 +34,11 @@ fn every_element_of_c_has_one_owner() {
             let c = MmaLayouts::new(atom, block, &waves).unwrap().c;
             let mut elements: Vec<i64> = owned(&c).into_iter().flatten().collect();
             elements.sort_unstable();
-            assert!(elements.into_iter().eq(0..block[0] * block[1]), "{} {block:?}", atom.name);
+            assert!(
+                elements.into_iter().eq(0..block[0] * block[1]),
+                "{} {block:?}",
+                atom.name
+            );
         }
     }
 }
@@ -53,7 +60,9 @@ fn fragments_multiply_the_block() {
             for wave in 0..waves.size() as usize {
                 let lane = |lane: usize| wave * atom.wave as usize + lane;
                 for (ik, im, in_) in (0..rk).flat_map(|k| {
-                    (0..rm).flat_map(move |m| (0..rn).map(move |n| (k as usize, m as usize, n as usize)))
+                    (0..rm).flat_map(move |m| {
+                        (0..rn).map(move |n| (k as usize, m as usize, n as usize))
+                    })
                 }) {
                     // Places of the instruction's operands -> what the fragments put there.
                     let mut at = [HashMap::new(), HashMap::new()];
@@ -128,5 +137,8 @@ fn rdna4_fragments_are_runs_of_eight() {
     let atom = MmaAtom::by_name("gfx1201", "wmma.f16.16x16x16.f16").unwrap();
     let layouts = MmaLayouts::new(atom, [16, 16, 16], &"(1,1):(1,1)".parse().unwrap()).unwrap();
     // (lane row, lane half), wave; 8 values 16 apart in the column-major tile: K 0 to 7 or 8 to 15.
-    assert_eq!(layouts.a.to_string(), "(((16,2),1),(8,1,1)):(((1,128),0),(16,16,256))");
+    assert_eq!(
+        layouts.a.to_string(),
+        "(((16,2),1),(8,1,1)):(((1,128),0),(16,16,256))"
+    );
 }
