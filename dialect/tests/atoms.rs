@@ -31,7 +31,10 @@ fn published(record: &Value, operand: &str) -> Vec<Vec<(i64, i64)>> {
         serde_json::from_value(table[key].clone()).expect("a table of numbers")
     };
     let (rows, cols) = (numbers("rows"), numbers("cols"));
-    rows.into_iter().zip(cols).map(|(r, c)| r.into_iter().zip(c).collect()).collect()
+    rows.into_iter()
+        .zip(cols)
+        .map(|(r, c)| r.into_iter().zip(c).collect())
+        .collect()
 }
 
 /// The atom's own: (first coordinate, second coordinate) of each lane's elements.
@@ -40,13 +43,19 @@ fn own(layout: &Layout, extent: i64) -> Vec<Vec<(i64, i64)>> {
     lanes
         .offsets()
         .map(|lane| {
-            values.offsets().map(|v| ((lane + v) % extent, (lane + v) / extent)).collect()
+            values
+                .offsets()
+                .map(|v| ((lane + v) % extent, (lane + v) / extent))
+                .collect()
         })
         .collect()
 }
 
 fn swapped(table: Vec<Vec<(i64, i64)>>) -> Vec<Vec<(i64, i64)>> {
-    table.into_iter().map(|lane| lane.into_iter().map(|(r, c)| (c, r)).collect()).collect()
+    table
+        .into_iter()
+        .map(|lane| lane.into_iter().map(|(r, c)| (c, r)).collect())
+        .collect()
 }
 
 #[test]
@@ -63,7 +72,11 @@ fn atoms() {
             let record = records.iter().find(|record| {
                 record["instruction"] == atom.instruction
                     && record["wave"] == atom.wave
-                    && record["targets"].as_array().unwrap().iter().any(|t| t == chip)
+                    && record["targets"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .any(|t| t == chip)
             });
             let Some(record) = record else {
                 without.push(format!("{} on {chip}", atom.name));
@@ -72,7 +85,11 @@ fn atoms() {
             let at = format!("{} on {chip}", atom.name);
             assert_eq!(own(&atom.a(), m), published(record, "A"), "A of {at}");
             // B is published as K x N; the atom's layout is over (n, k).
-            assert_eq!(own(&atom.b(), n), swapped(published(record, "B")), "B of {at}");
+            assert_eq!(
+                own(&atom.b(), n),
+                swapped(published(record, "B")),
+                "B of {at}"
+            );
             assert_eq!(own(&atom.c(), m), published(record, "C"), "C of {at}");
             assert_eq!(record["D"], "same as C", "D of {at}");
             assert_eq!(
@@ -83,7 +100,10 @@ fn atoms() {
             checked += 1;
         }
     }
-    println!("atoms: {checked} checked, {} without a published map: {without:?}", without.len());
+    println!(
+        "atoms: {checked} checked, {} without a published map: {without:?}",
+        without.len()
+    );
     // AMD's calculator prints no map for this one; its 16-bit twin of f16 stands in for it.
     assert_eq!(without, ["wmma.bf16.16x16x16.bf16 on gfx1201"]);
 }
@@ -100,7 +120,11 @@ fn an_unpublished_map_equals_its_twin() {
 #[test]
 fn registers_hold_all_values() {
     for atom in MmaAtom::all() {
-        for (layout, vector) in [(atom.a(), atom.ab), (atom.b(), atom.ab), (atom.c(), atom.cd)] {
+        for (layout, vector) in [
+            (atom.a(), atom.ab),
+            (atom.b(), atom.ab),
+            (atom.c(), atom.cd),
+        ] {
             let values = layout.mode(1).unwrap().size();
             assert_eq!(vector.len / vector.step, values, "{}", atom.name);
             assert_eq!(layout.mode(0).unwrap().size(), atom.wave, "{}", atom.name);

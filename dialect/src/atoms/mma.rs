@@ -151,5 +151,6 @@ impl MmaAtom {
 }
 
 fn parse(text: &str) -> Layout {
-    text.parse().expect("the table's layouts parse: the test `atoms` reads every one")
+    text.parse()
+        .expect("the table's layouts parse: the test `atoms` reads every one")
 }

@@ -24,8 +24,17 @@ fn error<'c: 'a, 'a>(
     name: &str,
     expected: &'static str,
 ) -> AttributeError {
-    let operation = operation.name().as_string_ref().as_str().unwrap_or("?").to_string();
-    AttributeError { operation, name: name.to_string(), expected }
+    let operation = operation
+        .name()
+        .as_string_ref()
+        .as_str()
+        .unwrap_or("?")
+        .to_string();
+    AttributeError {
+        operation,
+        name: name.to_string(),
+        expected,
+    }
 }
 
 /// A text attribute.
@@ -68,7 +77,9 @@ pub fn integers<'c: 'a, 'a, const N: usize>(
         .ok_or_else(|| error(operation, name, expected))?;
     let mut values = [0; N];
     for (index, value) in values.iter_mut().enumerate() {
-        *value = array.element(index).map_err(|_| error(operation, name, expected))?;
+        *value = array
+            .element(index)
+            .map_err(|_| error(operation, name, expected))?;
     }
     Ok(values)
 }
@@ -78,5 +89,7 @@ pub fn layout<'c: 'a, 'a>(
     operation: &impl OperationLike<'c, 'a>,
     name: &str,
 ) -> Result<Layout, AttributeError> {
-    text(operation, name)?.parse().map_err(|_| error(operation, name, "a layout"))
+    text(operation, name)?
+        .parse()
+        .map_err(|_| error(operation, name, "a layout"))
 }

@@ -154,7 +154,10 @@ impl<'c> TileBuilder<'c> {
     }
 
     /// `tile.copy` of block tile (`block`, `step`), `tile` elements in size, to `target`.
-    #[expect(clippy::too_many_arguments, reason = "one argument per part of the operation")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one argument per part of the operation"
+    )]
     pub fn copy(
         &self,
         source: Value<'c, '_>,
@@ -226,7 +229,10 @@ impl<'c> TileBuilder<'c> {
 
     /// `tile.mma` of `repeat` = (m, n, k) atoms per wave; `layouts` are A's and B's
     /// thread-value layouts onto their block tiles.
-    #[expect(clippy::too_many_arguments, reason = "one argument per part of the operation")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one argument per part of the operation"
+    )]
     pub fn mma(
         &self,
         a: Value<'c, '_>,
@@ -254,7 +260,10 @@ impl<'c> TileBuilder<'c> {
 
     /// `tile.store` of the accumulators, whose thread-value layout onto the block tile of C is
     /// `layout`, to `target`.
-    #[expect(clippy::too_many_arguments, reason = "one argument per part of the operation")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one argument per part of the operation"
+    )]
     pub fn store(
         &self,
         accumulator: Value<'c, '_>,

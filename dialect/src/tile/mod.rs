@@ -59,7 +59,10 @@ pub fn context() -> Context {
     context.load_all_available_dialects();
     let definition =
         Module::parse(&context, DEFINITION).expect("the dialect's definition is checked by tests");
-    assert!(load_irdl_dialects(&definition), "the dialect's definition loads once per context");
+    assert!(
+        load_irdl_dialects(&definition),
+        "the dialect's definition loads once per context"
+    );
     context
 }
 
