@@ -78,7 +78,10 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
         elapsed.as_secs_f64() * 1e3
     };
     let plan = Plan::complete(spec)?;
-    let mut compile_ms = CompileMs { plan: stage(), ..CompileMs::default() };
+    let mut compile_ms = CompileMs {
+        plan: stage(),
+        ..CompileMs::default()
+    };
 
     let context = tile::context();
     compile_ms.context = stage();
@@ -110,22 +113,35 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
     };
     let mut code = tilefold_rocdl::compile(&lowered, &kernel, &plan.machine.name, &backend)?;
     compile_ms.backend = code.stage_ms;
-    emitted = emitted.or_else(|| code.llvm_ir.take()).or_else(|| code.isa.take());
+    emitted = emitted
+        .or_else(|| code.llvm_ir.take())
+        .or_else(|| code.isa.take());
 
     let manifest = manifest(&plan, &kernel, &code)?;
     compile_ms.total = start.elapsed().as_secs_f64() * 1e3;
-    Ok(Compiled { plan, code, manifest, emitted, compile_ms })
+    Ok(Compiled {
+        plan,
+        code,
+        manifest,
+        emitted,
+        compile_ms,
+    })
 }
 
 fn kernel_info(plan: &Plan) -> KernelInfo {
     let [block_m, block_n, _] = plan.block;
-    let MmaAtom { shape: [m, n, k], .. } = plan.atom;
+    let MmaAtom {
+        shape: [m, n, k], ..
+    } = plan.atom;
     let tiles = block_m / (m * plan.waves[0]) * (block_n / (n * plan.waves[1]));
     KernelInfo {
         name: plan.kernel.clone(),
         block: [plan.threads() as u32, 1, 1],
         dynamic_lds_bytes: 0,
-        k_step: Some(KStep { k: *k as u32, mma: tiles as u32 }),
+        k_step: Some(KStep {
+            k: *k as u32,
+            mma: tiles as u32,
+        }),
     }
 }
 
@@ -134,7 +150,14 @@ fn manifest(plan: &Plan, kernel: &KernelInfo, code: &CodeObject) -> Result<Manif
         .iter()
         .enumerate()
         .map(|(index, name)| {
-            (*name, if index < 3 { ArgumentType::Buffer } else { ArgumentType::I32 })
+            (
+                *name,
+                if index < 3 {
+                    ArgumentType::Buffer
+                } else {
+                    ArgumentType::I32
+                },
+            )
         })
         .collect();
     let [m, n, _] = plan.block.map(|extent| extent as u32);
@@ -144,8 +167,19 @@ fn manifest(plan: &Plan, kernel: &KernelInfo, code: &CodeObject) -> Result<Manif
     };
     let requirements = launch::requirements(plan)
         .into_iter()
-        .map(|(argument, multiple_of)| Requirement { argument: argument.into(), multiple_of })
+        .map(|(argument, multiple_of)| Requirement {
+            argument: argument.into(),
+            multiple_of,
+        })
         .collect();
     let spec = serde_json::to_value(&plan.completed).unwrap_or_default();
-    Ok(Manifest::new(kernel, &plan.machine.name, code, &arguments, grid, requirements, spec)?)
+    Ok(Manifest::new(
+        kernel,
+        &plan.machine.name,
+        code,
+        &arguments,
+        grid,
+        requirements,
+        spec,
+    )?)
 }

@@ -57,7 +57,10 @@ impl Error {
 
     /// A file that could not be read or written.
     pub fn file(path: impl AsRef<std::path::Path>, source: std::io::Error) -> Self {
-        Self::File { path: path.as_ref().display().to_string(), source }
+        Self::File {
+            path: path.as_ref().display().to_string(),
+            source,
+        }
     }
 }
 
@@ -76,9 +79,9 @@ impl Diagnostic for Error {
     fn help<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
         match self {
             Self::Usage { advice, .. } => Some(Box::new(advice)),
-            _ if self.is_internal() => {
-                Some(Box::new("this is a fault of Tilefold: please report it with the spec"))
-            }
+            _ if self.is_internal() => Some(Box::new(
+                "this is a fault of Tilefold: please report it with the spec",
+            )),
             _ => self.inner()?.help(),
         }
     }

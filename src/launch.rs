@@ -46,8 +46,9 @@ impl Shape {
     pub fn of(plan: &Plan, overrides: [Option<i64>; 3]) -> Result<Self, LaunchError> {
         let problem = &plan.problem;
         let mut extents = [0; 3];
-        for (index, (argument, extent)) in
-            [("m", problem.m), ("n", problem.n), ("k", problem.k)].into_iter().enumerate()
+        for (index, (argument, extent)) in [("m", problem.m), ("n", problem.n), ("k", problem.k)]
+            .into_iter()
+            .enumerate()
         {
             extents[index] = match (overrides[index], extent) {
                 (Some(value), _) | (None, Extent::Exact(value)) => value,
@@ -93,7 +94,14 @@ impl Shape {
     /// Values of the kernel's integer arguments, by name.
     pub fn arguments(&self) -> [(&'static str, i64); 6] {
         let [lda, ldb, ldc] = self.ld;
-        [("m", self.m), ("n", self.n), ("k", self.k), ("lda", lda), ("ldb", ldb), ("ldc", ldc)]
+        [
+            ("m", self.m),
+            ("n", self.n),
+            ("k", self.k),
+            ("lda", lda),
+            ("ldb", ldb),
+            ("ldc", ldc),
+        ]
     }
 
     fn check(&self, plan: &Plan) -> Result<(), LaunchError> {
@@ -106,7 +114,9 @@ impl Shape {
                     help: "an empty product needs no kernel".into(),
                 });
             }
-            for (_, multiple) in requirements(plan).into_iter().filter(|(name, _)| *name == argument)
+            for (_, multiple) in requirements(plan)
+                .into_iter()
+                .filter(|(name, _)| *name == argument)
             {
                 let multiple = multiple as i64;
                 if value % multiple != 0 {
@@ -130,7 +140,12 @@ impl Shape {
             let (_, length) = self.lines(plan, operand);
             let value = self.ld[operand];
             let refuse = |rule: String, help: &str| {
-                Err(LaunchError { argument, value, rule, help: help.into() })
+                Err(LaunchError {
+                    argument,
+                    value,
+                    rule,
+                    help: help.into(),
+                })
             };
             if value < length {
                 return refuse(
@@ -138,7 +153,10 @@ impl Shape {
                     "a leading dimension is at least the length of a line",
                 );
             }
-            let tile = [plan.block[0], plan.block[1]].into_iter().max().unwrap_or(1);
+            let tile = [plan.block[0], plan.block[1]]
+                .into_iter()
+                .max()
+                .unwrap_or(1);
             let lines = tile.max(plan.block[2]);
             let bytes = i64::from(plan.operand(operand).element.bits()) / 8;
             if value.saturating_mul(lines).saturating_mul(bytes) >= MAX_TILE_BYTES {
@@ -158,7 +176,9 @@ pub fn requirements(plan: &Plan) -> Vec<(&'static str, u64)> {
     let mut all = vec![("m", m), ("n", n), ("k", k)];
     // A plan whose layouts the algebra cannot spread does not compile: no kernel relies on it.
     let widths = access_elements(plan).unwrap_or([1; 3]);
-    for (operand, (pointer, ld)) in [("a", "lda"), ("b", "ldb"), ("c", "ldc")].into_iter().enumerate()
+    for (operand, (pointer, ld)) in [("a", "lda"), ("b", "ldb"), ("c", "ldc")]
+        .into_iter()
+        .enumerate()
     {
         let bytes = i64::from(plan.operand(operand).element.bits()) / 8;
         all.push((pointer, widths[operand] * bytes));

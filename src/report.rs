@@ -101,7 +101,10 @@ impl CompileReport {
 fn plan_line(plan: &Value) -> String {
     let text = |pointer: &str| match plan.pointer(pointer) {
         Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string().replace(',', " x ").replace(['[', ']'], ""),
+        Some(value) => value
+            .to_string()
+            .replace(',', " x ")
+            .replace(['[', ']'], ""),
         None => "?".into(),
     };
     format!(
@@ -117,7 +120,10 @@ fn plan_line(plan: &Value) -> String {
 impl RunReport {
     /// The report of a run.
     pub fn new(compiled: &Compiled, outcome: Outcome) -> Self {
-        Self { compile: CompileReport::new(compiled), outcome }
+        Self {
+            compile: CompileReport::new(compiled),
+            outcome,
+        }
     }
 
     /// The report as tables for a terminal.
@@ -129,13 +135,19 @@ impl RunReport {
         let mut row = |name: &str, value: String| {
             table.add_row([name.to_string(), value]);
         };
-        row("problem", format!("{} x {} x {}", shape.m, shape.n, shape.k));
+        row(
+            "problem",
+            format!("{} x {} x {}", shape.m, shape.n, shape.k),
+        );
         row(
             "result",
             match (outcome.correct, outcome.exact) {
                 (true, true) => "equal to the reference, element for element".into(),
                 (true, false) => {
-                    format!("within the bound; largest error {:.3e}", outcome.max_abs_error)
+                    format!(
+                        "within the bound; largest error {:.3e}",
+                        outcome.max_abs_error
+                    )
                 }
                 (false, _) => format!("WRONG: {} elements differ", outcome.mismatches),
             },
@@ -170,7 +182,12 @@ impl RunReport {
         );
         row("simulated in", format!("{:.2} s", outcome.seconds));
         let mut text = format!("{}\n{table}", self.compile.to_text());
-        for note in outcome.first_mismatch.iter().chain(&outcome.findings).chain(&outcome.notes) {
+        for note in outcome
+            .first_mismatch
+            .iter()
+            .chain(&outcome.findings)
+            .chain(&outcome.notes)
+        {
             text.push('\n');
             text.push_str(note);
         }

@@ -76,7 +76,10 @@ const FILL: u8 = 0xff;
 pub fn run(compiled: &Compiled, options: &RunOptions) -> Result<Outcome, Error> {
     let plan = &compiled.plan;
     let shape = Shape::of(plan, options.extents)?;
-    let grid = compiled.manifest.grid.size(shape.m as u64, shape.n as u64, shape.k as u64)?;
+    let grid = compiled
+        .manifest
+        .grid
+        .size(shape.m as u64, shape.n as u64, shape.k as u64)?;
 
     let mut simulator = Simulator::new();
     let (a, a_bytes) = operand(plan, &shape, 0, options);
@@ -91,14 +94,22 @@ pub fn run(compiled: &Compiled, options: &RunOptions) -> Result<Outcome, Error> 
     ];
     args.extend(shape.arguments().map(|(_, value)| Arg::I32(value as i32)));
     let object = CodeObject::load(&compiled.code.hsaco)?;
-    let launch = Launch { grid, block: compiled.manifest.block, args, ..Launch::default() };
+    let launch = Launch {
+        grid,
+        block: compiled.manifest.block,
+        args,
+        ..Launch::default()
+    };
     let start = Instant::now();
     let report = simulator.launch(&object, &compiled.manifest.kernel, launch)?;
     let seconds = start.elapsed().as_secs_f64();
 
     let integers = options.inputs.are_integers();
     let reference = Reference::new(&a, &b, integers, plan.problem.accumulate);
-    let placement = Placement { element, strides: strides(plan, &shape, 2) };
+    let placement = Placement {
+        element,
+        strides: strides(plan, &shape, 2),
+    };
     let comparison = compare(&reference, &placement, &simulator.memory.read(c), FILL);
     Ok(Outcome {
         shape,
@@ -133,7 +144,9 @@ fn strides(plan: &Plan, shape: &Shape, operand: usize) -> [usize; 2] {
 fn operand(plan: &Plan, shape: &Shape, index: usize, options: &RunOptions) -> (Dense, Vec<u8>) {
     let element = plan.operand(index).element;
     let [rows, cols] = [[shape.m, shape.k], [shape.k, shape.n]][index].map(|e| e as usize);
-    let values = options.inputs.values(element, rows * cols, options.seed, index as u64);
+    let values = options
+        .inputs
+        .values(element, rows * cols, options.seed, index as u64);
     let size = element.bits() as usize / 8;
     let mut bytes = vec![FILL; shape.elements(plan, index) as usize * size];
     let [row_stride, col_stride] = strides(plan, shape, index);

@@ -75,7 +75,10 @@ fn parse_emit(form: &str) -> Result<Emit, Error> {
             let passes: Vec<_> = PASSES.iter().map(|pass| pass.name).collect();
             Err(Error::Usage {
                 what: format!("--emit {form}: there is no such form"),
-                advice: format!("forms are tile, {}, rocdl, llvm, isa, hsaco", passes.join(", ")),
+                advice: format!(
+                    "forms are tile, {}, rocdl, llvm, isa, hsaco",
+                    passes.join(", ")
+                ),
             })
         }
     }

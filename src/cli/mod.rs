@@ -68,7 +68,10 @@ fn render(error: &Error) -> String {
         GraphicalTheme::unicode_nocolor()
     };
     let mut text = String::new();
-    match GraphicalReportHandler::new_themed(theme).with_width(100).render_report(&mut text, error) {
+    match GraphicalReportHandler::new_themed(theme)
+        .with_width(100)
+        .render_report(&mut text, error)
+    {
         Ok(()) => text.trim_end().to_string(),
         Err(_) => error.to_string(),
     }
@@ -77,7 +80,10 @@ fn render(error: &Error) -> String {
 /// Reads a spec file.
 fn read_spec(path: &PathBuf) -> Result<Spec, Error> {
     let bytes = std::fs::read(path).map_err(|source| Error::file(path, source))?;
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy())
+        .unwrap_or_default();
     Ok(Spec::from_toml(&name, bytes)?)
 }
 

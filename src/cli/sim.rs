@@ -44,7 +44,10 @@ fn triple(text: &str) -> Result<[u32; 3], String> {
         return Err("give at most three extents".into());
     }
     for (extent, part) in extents.iter_mut().zip(parts) {
-        *extent = part.trim().parse().map_err(|_| format!("`{part}` is no extent"))?;
+        *extent = part
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{part}` is no extent"))?;
     }
     Ok(extents)
 }
@@ -92,15 +95,25 @@ fn text(report: &tilefold_sim::Report) -> String {
     let mut table = Table::new();
     table.load_preset(UTF8_FULL_CONDENSED);
     for (name, count) in &report.checks {
-        let found = if *count == 0 { "silent".into() } else { format!("{count} findings") };
+        let found = if *count == 0 {
+            "silent".into()
+        } else {
+            format!("{count} findings")
+        };
         table.add_row([(*name).to_string(), found]);
     }
     let counters = &report.counters;
     for (name, count) in [
         ("wave instructions", counters.wave_instructions),
         ("matrix instructions", counters.mma),
-        ("LDS conflict cycles, reads", counters.lds_conflict_cycles_read),
-        ("LDS conflict cycles, writes", counters.lds_conflict_cycles_write),
+        (
+            "LDS conflict cycles, reads",
+            counters.lds_conflict_cycles_read,
+        ),
+        (
+            "LDS conflict cycles, writes",
+            counters.lds_conflict_cycles_write,
+        ),
         ("bytes of memory read", counters.global_bytes_read),
         ("bytes of memory written", counters.global_bytes_written),
     ] {
@@ -126,7 +139,9 @@ fn argument(text: &str, memory: &mut Memory, buffers: &mut Vec<Buffer>) -> Resul
                  f16:X"
             .into(),
     };
-    let (kind, value) = text.split_once(':').ok_or_else(|| wrong("there is no kind"))?;
+    let (kind, value) = text
+        .split_once(':')
+        .ok_or_else(|| wrong("there is no kind"))?;
     let no_number = |_| wrong("the value is no such number");
     Ok(match kind {
         "in" | "out" | "inout" => {
@@ -137,12 +152,29 @@ fn argument(text: &str, memory: &mut Memory, buffers: &mut Vec<Buffer>) -> Resul
                 "out" => memory.alloc_output(bytes.len()),
                 _ => memory.alloc_inout(&bytes),
             };
-            buffers.push(Buffer { id, path, header, writes: kind != "in" });
+            buffers.push(Buffer {
+                id,
+                path,
+                header,
+                writes: kind != "in",
+            });
             Arg::Buffer(id)
         }
-        "i32" => Arg::I32(value.parse().map_err(|_| wrong("the value is no such number"))?),
-        "u32" => Arg::U32(value.parse().map_err(|_| wrong("the value is no such number"))?),
-        "i64" => Arg::I64(value.parse().map_err(|_| wrong("the value is no such number"))?),
+        "i32" => Arg::I32(
+            value
+                .parse()
+                .map_err(|_| wrong("the value is no such number"))?,
+        ),
+        "u32" => Arg::U32(
+            value
+                .parse()
+                .map_err(|_| wrong("the value is no such number"))?,
+        ),
+        "i64" => Arg::I64(
+            value
+                .parse()
+                .map_err(|_| wrong("the value is no such number"))?,
+        ),
         "f32" => Arg::F32(value.parse().map_err(no_number)?),
         "f16" => Arg::F16(f16::from_f32(value.parse().map_err(no_number)?).to_bits()),
         _ => return Err(wrong("there is no such kind")),
@@ -157,9 +189,16 @@ fn read(path: &Path) -> Result<(Vec<u8>, Vec<u8>), Error> {
         what: format!("{}: {what}", path.display()),
         advice: "take a plain array of numbers, as numpy.save writes it".into(),
     };
-    let DType::Plain(element) = file.dtype() else { return Err(unfit("a structured array")) };
-    let size = element.num_bytes().ok_or_else(|| unfit("elements of unknown size"))?;
-    let count = file.shape().iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent));
+    let DType::Plain(element) = file.dtype() else {
+        return Err(unfit("a structured array"));
+    };
+    let size = element
+        .num_bytes()
+        .ok_or_else(|| unfit("elements of unknown size"))?;
+    let count = file
+        .shape()
+        .iter()
+        .try_fold(1_u64, |product, extent| product.checked_mul(*extent));
     let length = count.and_then(|count| usize::try_from(count).ok()?.checked_mul(size));
     // The elements are what the file ends with.
     let start = length.and_then(|length| bytes.len().checked_sub(length));

@@ -44,7 +44,11 @@ pub fn compare(reference: &Reference, placement: &Placement, bytes: &[u8], fill:
                 encode(placement.element, expected, &mut rounded);
                 expected = decode(placement.element, &rounded);
             }
-            let error = if value.is_finite() { (value - expected).abs() } else { f64::INFINITY };
+            let error = if value.is_finite() {
+                (value - expected).abs()
+            } else {
+                f64::INFINITY
+            };
             found.max_abs_error = found.max_abs_error.max(error);
             if error > reference.tolerance(index, placement.element) {
                 found.mismatches += 1;
@@ -52,8 +56,13 @@ pub fn compare(reference: &Reference, placement: &Placement, bytes: &[u8], fill:
             }
         }
     }
-    let padding = owned.iter().zip(bytes.chunks(size)).filter(|(owned, _)| !**owned);
-    found.padding_written =
-        padding.flat_map(|(_, bytes)| bytes).filter(|byte| **byte != fill).count() as u64;
+    let padding = owned
+        .iter()
+        .zip(bytes.chunks(size))
+        .filter(|(owned, _)| !**owned);
+    found.padding_written = padding
+        .flat_map(|(_, bytes)| bytes)
+        .filter(|byte| **byte != fill)
+        .count() as u64;
     found
 }

@@ -39,7 +39,11 @@ pub fn half_unit(element: ElementType, value: f64) -> f64 {
         ElementType::F16 => -14,
         _ => -126,
     };
-    let exponent = if value == 0.0 { smallest } else { value.abs().log2().floor() as i32 };
+    let exponent = if value == 0.0 {
+        smallest
+    } else {
+        value.abs().log2().floor() as i32
+    };
     2.0_f64.powi(exponent.max(smallest) - precision(element))
 }
 

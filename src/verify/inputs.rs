@@ -37,8 +37,10 @@ impl Inputs {
 
     /// `count` values; the same for the same kind, seed and stream, everywhere.
     pub fn values(self, element: ElementType, count: usize, seed: u64, stream: u64) -> Vec<f64> {
-        let mut random =
-            fastrand::Rng::with_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(stream));
+        let mut random = fastrand::Rng::with_seed(
+            seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                .wrapping_add(stream),
+        );
         let mut bytes = Vec::with_capacity(8);
         (0..count)
             .map(|_| match self {

@@ -33,7 +33,11 @@ const STEP: usize = 16;
 impl Reference {
     /// The reference for inputs that are integers or not, accumulated in `accumulate`.
     pub fn new(a: &Dense, b: &Dense, integers: bool, accumulate: ElementType) -> Self {
-        let mut product = Dense { rows: a.rows, cols: b.cols, values: vec![0.0; a.rows * b.cols] };
+        let mut product = Dense {
+            rows: a.rows,
+            cols: b.cols,
+            values: vec![0.0; a.rows * b.cols],
+        };
         let (k, limit) = (a.cols, 2.0_f64.powi(precision(accumulate)));
         let largest = |m: &Dense| m.values.iter().fold(0.0_f64, |max, v| max.max(v.abs()));
         let mut exact = integers;
@@ -52,11 +56,20 @@ impl Reference {
                 cols: m.cols,
                 values: m.values.iter().map(|v| v.abs()).collect(),
             };
-            let mut sums = Dense { values: vec![0.0; a.rows * b.cols], ..product };
+            let mut sums = Dense {
+                values: vec![0.0; a.rows * b.cols],
+                ..product
+            };
             multiply(&absolute(a), &absolute(b), &mut sums, 0..k);
             sums
         });
-        Self { product, exact, magnitudes, k, accumulate }
+        Self {
+            product,
+            exact,
+            magnitudes,
+            k,
+            accumulate,
+        }
     }
 
     /// How far element `index` of C, in type `output`, may be from the product: half a unit in
@@ -66,7 +79,9 @@ impl Reference {
     /// accumulation every step of 16 products may round once, by at most 2^-p of the sum of
     /// |a| |b| (p = 11 or 8 significant bits) or half the smallest subnormal number.
     pub fn tolerance(&self, index: usize, output: ElementType) -> f64 {
-        let Some(magnitudes) = &self.magnitudes else { return 0.0 };
+        let Some(magnitudes) = &self.magnitudes else {
+            return 0.0;
+        };
         let sum = magnitudes.values[index];
         let lost = if self.accumulate == ElementType::F32 {
             sum * 2.0_f64.powi(-20)

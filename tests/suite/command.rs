@@ -13,15 +13,40 @@ fn report(arguments: &[&str]) -> Value {
 #[test]
 fn compile_report_has_its_keys() {
     let report = report(&["compile", "specs/ladder/2.toml", "--report", "json"]);
-    let keys: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    let keys: Vec<_> = report
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     for key in [
-        "arch", "kernel", "vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes", "vgpr_spills",
-        "sgpr_spills", "waves_per_simd", "resident_workgroups", "main_loop", "plan", "compile_ms",
+        "arch",
+        "kernel",
+        "vgprs",
+        "agprs",
+        "sgprs",
+        "lds_bytes",
+        "scratch_bytes",
+        "vgpr_spills",
+        "sgpr_spills",
+        "waves_per_simd",
+        "resident_workgroups",
+        "main_loop",
+        "plan",
+        "compile_ms",
     ] {
         assert!(keys.contains(&key), "{key} is missing of {keys:?}");
     }
     for key in [
-        "mma", "lds_loads", "lds_stores", "global_loads", "waits", "valu", "salu", "other", "total",
+        "mma",
+        "lds_loads",
+        "lds_stores",
+        "global_loads",
+        "waits",
+        "valu",
+        "salu",
+        "other",
+        "total",
         "k_per_iteration",
     ] {
         assert!(report["main_loop"][key].is_number(), "main_loop.{key}");
@@ -31,19 +56,38 @@ fn compile_report_has_its_keys() {
 
 #[test]
 fn run_report_has_its_keys() {
-    let arguments = ["run", "specs/ladder/2.toml", "--m", "256", "--n", "256", "--k", "64"];
+    let arguments = [
+        "run",
+        "specs/ladder/2.toml",
+        "--m",
+        "256",
+        "--n",
+        "256",
+        "--k",
+        "64",
+    ];
     let report = report(&[&arguments[..], &["--report", "json"]].concat());
     assert_eq!(report["correct"], true);
     assert_eq!(report["mismatches"], 0);
     assert_eq!(report["max_abs_error"], 0.0);
     assert!(report["seconds"].is_number());
     for key in [
-        "lds_conflict_cycles_read", "lds_conflict_cycles_write", "wave_instructions", "mma",
-        "global_bytes_read", "global_bytes_written",
+        "lds_conflict_cycles_read",
+        "lds_conflict_cycles_write",
+        "wave_instructions",
+        "mma",
+        "global_bytes_read",
+        "global_bytes_written",
     ] {
         assert!(report["counters"][key].is_number(), "counters.{key}");
     }
-    assert!(report["checks"].as_object().unwrap().values().all(|count| *count == 0));
+    assert!(
+        report["checks"]
+            .as_object()
+            .unwrap()
+            .values()
+            .all(|count| *count == 0)
+    );
 }
 
 #[test]
@@ -88,7 +132,9 @@ fn sim_runs_a_code_object_from_files() {
 
     // A[i][k] = i mod 8, B all ones: every element of C's row i is 64 (i mod 8).
     let f16 = |value: f32| half::f16::from_f32(value).to_le_bytes();
-    let a: Vec<u8> = (0..256 * 64).flat_map(|e| f16((e / 64 % 8) as f32)).collect();
+    let a: Vec<u8> = (0..256 * 64)
+        .flat_map(|e| f16((e / 64 % 8) as f32))
+        .collect();
     let b: Vec<u8> = (0..256 * 64).flat_map(|_| f16(1.0)).collect();
     std::fs::write(path("a.npy"), npy("(256, 64)", &a)).unwrap();
     std::fs::write(path("b.npy"), npy("(256, 64)", &b)).unwrap();
@@ -112,7 +158,11 @@ fn sim_runs_a_code_object_from_files() {
     assert_eq!(c[..header], c_file[..header]);
     // C is column-major: consecutive elements are rows.
     for (index, element) in c[header..].chunks(2).enumerate() {
-        assert_eq!(element, f16((index % 256 % 8 * 64) as f32), "element {index}");
+        assert_eq!(
+            element,
+            f16((index % 256 % 8 * 64) as f32),
+            "element {index}"
+        );
     }
 
     // An argument that is no argument.

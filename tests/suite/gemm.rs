@@ -2,26 +2,39 @@
 
 use super::{CHIPS, LADDER, spec};
 use tilefold::{
-    CompileOptions, Compiled, ElementType, Gemm, Inputs, LdsLayout, Operand, OperandLayout, Outcome,
-    Prefetch, RunOptions, Spec, compile, run,
+    CompileOptions, Compiled, ElementType, Gemm, Inputs, LdsLayout, Operand, OperandLayout,
+    Outcome, Prefetch, RunOptions, Spec, compile, run,
 };
 
 fn built(spec: &Spec) -> Compiled {
     match compile(spec, &CompileOptions::default()) {
         Ok(compiled) => compiled,
-        Err(error) => panic!("{error}: {:?}", miette::Report::new(error)),
+        Err(error) => panic!("{:?}", miette::Report::new(error)),
     }
 }
 
 fn ran(compiled: &Compiled, extents: [i64; 3], inputs: Inputs) -> Outcome {
-    let options = RunOptions { extents: extents.map(Some), inputs, seed: 7 };
+    let options = RunOptions {
+        extents: extents.map(Some),
+        inputs,
+        seed: 7,
+    };
     run(compiled, &options).unwrap()
 }
 
 /// The outcome must be right, every check silent, and, where the caller says so, exact.
 fn judge(what: &str, outcome: &Outcome, exact: bool) {
-    assert_eq!(outcome.mismatches, 0, "{what}: {:?}", outcome.first_mismatch);
-    assert!(outcome.passed(), "{what}: {:?} {:?}", outcome.checks, outcome.findings);
+    assert_eq!(
+        outcome.mismatches, 0,
+        "{what}: {:?}",
+        outcome.first_mismatch
+    );
+    assert!(
+        outcome.passed(),
+        "{what}: {:?} {:?}",
+        outcome.checks,
+        outcome.findings
+    );
     assert_eq!(outcome.exact, exact, "{what}");
     assert!(outcome.checks.len() >= 10, "{what}: checks are missing");
 }
@@ -36,7 +49,11 @@ fn ladder_signs_are_equal() {
                 judge(&format!("{file} on {chip} at {extents:?}"), &outcome, true);
                 assert_eq!(outcome.max_abs_error, 0.0);
                 let [m, n, k] = extents.map(|e| e as u64);
-                assert_eq!(outcome.counters.mma, m * n * k / 4096, "one mma per 16 x 16 x 16");
+                assert_eq!(
+                    outcome.counters.mma,
+                    m * n * k / 4096,
+                    "one mma per 16 x 16 x 16"
+                );
             }
         }
     }
@@ -68,7 +85,11 @@ fn ladder_types_are_within_bounds() {
                 judge(&what, &outcome, exact);
                 let resources = &compiled.code.resources;
                 assert_eq!(resources.scratch_bytes, 0, "{what}");
-                assert_eq!((resources.vgpr_spills, resources.sgpr_spills), (0, 0), "{what}");
+                assert_eq!(
+                    (resources.vgpr_spills, resources.sgpr_spills),
+                    (0, 0),
+                    "{what}"
+                );
             }
         }
     }
@@ -85,13 +106,24 @@ fn ladder_resources_are_the_published_ones() {
         ] {
             let resources = built(&spec(file, chip)).code.resources;
             assert_eq!(resources.lds_bytes, lds, "{file} on {chip}");
-            assert!(resources.waves_per_simd >= waves, "{file} on {chip}: {resources:?}");
+            assert!(
+                resources.waves_per_simd >= waves,
+                "{file} on {chip}: {resources:?}"
+            );
             assert_eq!(resources.scratch_bytes, 0, "{file} on {chip}");
-            assert_eq!(resources.vgpr_spills + resources.sgpr_spills, 0, "{file} on {chip}");
+            assert_eq!(
+                resources.vgpr_spills + resources.sgpr_spills,
+                0,
+                "{file} on {chip}"
+            );
             let main_loop = resources.main_loop.unwrap();
             assert_eq!((main_loop.mma, main_loop.k_per_iteration), (16, Some(16)));
             // Loads are staged: one 128-bit load and store per operand and K tile.
-            assert_eq!((main_loop.global_loads, main_loop.lds_stores), (2, 2), "{file} on {chip}");
+            assert_eq!(
+                (main_loop.global_loads, main_loop.lds_stores),
+                (2, 2),
+                "{file} on {chip}"
+            );
         }
     }
 }
@@ -101,7 +133,10 @@ fn padding_cures_the_reads_and_not_the_writes() {
     let conflicts = |file: &str, chip: &str| {
         let outcome = ran(&built(&spec(file, chip)), [256, 256, 32], Inputs::Signs);
         let counters = outcome.counters;
-        (counters.lds_conflict_cycles_read, counters.lds_conflict_cycles_write)
+        (
+            counters.lds_conflict_cycles_read,
+            counters.lds_conflict_cycles_write,
+        )
     };
     for chip in CHIPS {
         let (plain_reads, _) = conflicts("ladder/2.toml", chip);
@@ -155,11 +190,14 @@ fn every_transposition() {
 
 #[test]
 fn every_schedule_and_lds_layout() {
-    let swizzles = ["Sw<2,3,3> o 0 o (64,32):(32,1)", "Sw<2,3,3> o 0 o (32,32):(32,1)"];
+    let swizzles = [
+        "Sw<2,3,3> o 0 o (64,32):(32,1)",
+        "Sw<2,3,3> o 0 o (32,32):(32,1)",
+    ];
     let [sw_a, sw_b] = swizzles.map(|text| LdsLayout::Expr(text.parse().unwrap()));
     // K outermost: fragments are gathered element by element.
-    let [t_a, t_b] = ["(64,32):(1,64)", "(32,32):(1,32)"]
-        .map(|text| LdsLayout::Expr(text.parse().unwrap()));
+    let [t_a, t_b] =
+        ["(64,32):(1,64)", "(32,32):(1,32)"].map(|text| LdsLayout::Expr(text.parse().unwrap()));
     for chip in CHIPS {
         for (prefetch, buffers) in [
             (Prefetch::None, 1),
@@ -206,7 +244,11 @@ fn grouped_blocks_cover_c_when_rows_do_not_divide() {
 #[test]
 fn one_accumulator_is_no_special_case() {
     for chip in CHIPS {
-        let spec = small(chip).block([16, 16, 16]).waves([1, 1]).build().unwrap();
+        let spec = small(chip)
+            .block([16, 16, 16])
+            .waves([1, 1])
+            .build()
+            .unwrap();
         judge(chip, &ran(&built(&spec), [48, 32, 64], Inputs::Small), true);
     }
 }
@@ -225,9 +267,13 @@ fn small_integers_keep_their_rows() {
 fn compiling_is_deterministic() {
     let spec = spec("ladder/2.toml", "gfx1201");
     let codes: Vec<Vec<u8>> = std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..3).map(|_| scope.spawn(|| built(&spec).code.hsaco)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        let threads: Vec<_> = (0..3)
+            .map(|_| scope.spawn(|| built(&spec).code.hsaco))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     });
     assert!(codes.windows(2).all(|pair| pair[0] == pair[1]));
 }

@@ -31,8 +31,12 @@ fn read(file: &str) -> Spec {
 }
 
 /// The published ladder's specs that this version has.
-const LADDER: [&str; 4] =
-    ["ladder/1.toml", "ladder/2.toml", "ladder/3-pad.toml", "ladder/4.toml"];
+const LADDER: [&str; 4] = [
+    "ladder/1.toml",
+    "ladder/2.toml",
+    "ladder/3-pad.toml",
+    "ladder/4.toml",
+];
 
 /// Runs the command line from the repository's root.
 fn tilefold(arguments: &[&str]) -> Output {

@@ -14,10 +14,36 @@ fn texts() -> Vec<String> {
 
 /// Words that stand in specs, some where they should not.
 const WORDS: [&str; 30] = [
-    "16", "32", "64", "96", "128", "0", "-1", "1", "3", "8192", "2147483648", "\"f16\"", "\"bf16\"",
-    "\"f32\"", "\"i8\"", "\"row\"", "\"col\"", "\"any\"", "\"gfx1100\"", "\"gfx1201\"", "\"pad(8)\"",
-    "\"pad(1)\"", "\"xor\"", "\"none\"", "\"burst\"", "[16, 16, 16]", "[1, 1]", "[2, 2]",
-    "\"(2,2):(2,1)\"", "\"Sw<2,3,3> o 0 o (64,32):(32,1)\"",
+    "16",
+    "32",
+    "64",
+    "96",
+    "128",
+    "0",
+    "-1",
+    "1",
+    "3",
+    "8192",
+    "2147483648",
+    "\"f16\"",
+    "\"bf16\"",
+    "\"f32\"",
+    "\"i8\"",
+    "\"row\"",
+    "\"col\"",
+    "\"any\"",
+    "\"gfx1100\"",
+    "\"gfx1201\"",
+    "\"pad(8)\"",
+    "\"pad(1)\"",
+    "\"xor\"",
+    "\"none\"",
+    "\"burst\"",
+    "[16, 16, 16]",
+    "[1, 1]",
+    "[2, 2]",
+    "\"(2,2):(2,1)\"",
+    "\"Sw<2,3,3> o 0 o (64,32):(32,1)\"",
 ];
 
 /// A spec with values exchanged for words, and lines left out or doubled.
@@ -53,7 +79,9 @@ fn ten_thousand_specs() {
     let (mut accepted, mut compiled) = (0, 0);
     for _ in 0..10_000 {
         let text = mutate(&texts[random.usize(..texts.len())], &mut random);
-        let Ok(spec) = Spec::from_toml("random.toml", &text) else { continue };
+        let Ok(spec) = Spec::from_toml("random.toml", &text) else {
+            continue;
+        };
         if compiled < 60 {
             match compile(&spec, &CompileOptions::default()) {
                 Ok(_) => compiled += 1,

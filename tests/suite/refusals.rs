@@ -25,9 +25,7 @@ accumulate = "f16"
 
 #[test]
 fn wrong_atom_for_the_chip() {
-    let spec = format!(
-        "arch = \"gfx1100\"\n{PROBLEM}\n[atoms]\nmma = \"wmma.f32.16x16x16.fp8\"\n"
-    );
+    let spec = format!("arch = \"gfx1100\"\n{PROBLEM}\n[atoms]\nmma = \"wmma.f32.16x16x16.fp8\"\n");
     insta::assert_snapshot!(refusal("wrong_atom", &spec));
 }
 
@@ -42,9 +40,8 @@ fn tile_that_does_not_fit_the_lds() {
 
 #[test]
 fn layout_that_does_not_parse() {
-    let spec = format!(
-        "arch = \"gfx1201\"\n{PROBLEM}\n[lds]\na = \"Sw<3,3,3> o 0 o (128,64):(64,1\"\n"
-    );
+    let spec =
+        format!("arch = \"gfx1201\"\n{PROBLEM}\n[lds]\na = \"Sw<3,3,3> o 0 o (128,64):(64,1\"\n");
     insta::assert_snapshot!(refusal("layout_syntax", &spec));
 }
 

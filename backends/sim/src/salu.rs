@@ -217,6 +217,11 @@ fn logical(name: &str) -> Option<Row> {
             64,
             DN,
         ),
+        // The target is the first source too.
+        "s_bitset0_b32" => (|a, b, _| a & !(1 << (b & 31)), 32, NN),
+        "s_bitset1_b32" => (|a, b, _| a | 1 << (b & 31), 32, NN),
+        "s_bitset0_b64" => (|a, b, _| a & !(1 << (b & 63)), 64, DN),
+        "s_bitset1_b64" => (|a, b, _| a | 1 << (b & 63), 64, DN),
         "s_bfm_b32" => (|a, b, _| bits(a & 31) << (b & 31), 32, NN),
         "s_bfm_b64" => (|a, b, _| bits(a) << (b & 63), 64, NN),
         // The second source packs an offset in its low bits and a width from bit 16.
@@ -437,7 +442,8 @@ impl Salu {
         ) || name.starts_with("s_cmpk_");
         let unsigned = name.starts_with("s_cmpk_") && name.ends_with("u32");
         let mut sources = [Source::Const(0); 2];
-        let in_place = matches!(name, "s_addk_i32" | "s_addk_co_i32" | "s_mulk_i32");
+        let in_place = matches!(name, "s_addk_i32" | "s_addk_co_i32" | "s_mulk_i32")
+            || name.starts_with("s_bitset");
         for (at, (&width, slot)) in widths.iter().zip(&mut sources).enumerate() {
             let operand = match (in_place, at) {
                 (true, 0) => line.operands.first()?,
