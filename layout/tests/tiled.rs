@@ -145,6 +145,9 @@ fn tables_are_recognised() {
         );
     }
     assert_eq!(recognise(&[0, 6, 7, 8, 9, 15]), None);
+    // A mode of 4 that does not fill a table of 5 or 6.
+    assert_eq!(recognise(&[0, 1, 2, 3, 7]), None);
+    assert_eq!(recognise(&[0, 1, 2, 3, 8, 9]), None);
     assert_eq!(recognise(&[]), None);
     assert_eq!(recognise(&[i64::MIN, i64::MAX]), None);
 }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use tilefold_layout::{
     ComposedLayout, IntTuple, Layout, Nest, Outer, SliceCoord, Swizzle, domain_distribute,
+    recognise,
 };
 
 use crate::generate::{any_layout, cases, compact, non_negative, shape, swizzle};
@@ -90,6 +91,25 @@ proptest! {
         let offsets: Vec<i64> = share.offsets().collect();
         prop_assert!(offsets.windows(2).all(|w| w[0] < w[1]));
         prop_assert!(offsets.iter().all(|&i| i < size));
+    }
+
+    #[test]
+    fn tables_of_layouts_are_recognised(a in any_layout(500), sw in swizzle(), offset in 0..64i64) {
+        let table: Vec<i64> = a.offsets().collect();
+        prop_assert_eq!(recognise(&table).unwrap(), a.coalesce().into());
+        if a.flat_modes().iter().all(|m| m.1 >= 0) {
+            let swizzled = ComposedLayout::with_offset(Outer::Swizzle(sw), offset, a).unwrap();
+            let table: Vec<i64> = swizzled.offsets().collect();
+            let found = recognise(&table).unwrap();
+            prop_assert_eq!(found.offsets().collect::<Vec<_>>(), table);
+        }
+    }
+
+    #[test]
+    fn recognised_tables_are_right(table in prop::collection::vec(0..9i64, 1..9)) {
+        if let Some(layout) = recognise(&table) {
+            prop_assert_eq!(layout.offsets().collect::<Vec<_>>(), table);
+        }
     }
 
     #[test]
