@@ -267,22 +267,10 @@ pub fn tile(
             "take a smaller block or more waves (`tile.waves`)",
         );
     }
-    // All matrix instructions of a K tile are unrolled; longer loops gain nothing and take
-    // the compiler minutes.
-    let unrolled = repeat[0] * repeat[1] * (block[2] / need[2]);
-    if unrolled > MAX_UNROLLED {
-        return refuse(
-            spec,
-            "tile.block",
-            format!("{unrolled} matrix instructions per K tile and wave are too many to unroll"),
-            format!("take a k that leaves at most {MAX_UNROLLED}"),
-        );
-    }
+    // All matrix instructions of a K tile are unrolled. Registers bound them along m and n, LDS
+    // along k, so that they stay below a few hundred.
     Ok(())
 }
-
-/// Most matrix instructions of one K tile and wave.
-const MAX_UNROLLED: i64 = 512;
 
 /// How one operand is copied.
 pub struct Copy {
@@ -360,13 +348,14 @@ pub fn copy(
                 .expect("one element at a time was found to work above")
         }
         (given, _) => {
+            let (found, missing) = match given {
+                Some(_) => ("threads", "values"),
+                None => ("values", "threads"),
+            };
             return refuse(
                 spec,
-                &format!("copy.{name}"),
-                format!(
-                    "{} is missing",
-                    if given.is_some() { "values" } else { "threads" }
-                ),
+                &format!("copy.{name}.{found}"),
+                format!("{found} without {missing} do not say who carries what"),
                 "give both threads and values, or neither",
             );
         }
@@ -377,7 +366,7 @@ pub fn copy(
             "atoms.load",
             if aligned < widest {
                 format!(
-                    "{} moves {widest} elements, lines of {} lie {} apart, which is no multiple",
+                    "{} moves {widest} elements, lines of {} lie {} apart, which is no multiple of it",
                     load.name,
                     name.to_uppercase(),
                     [&problem.a, &problem.b][operand].ld.unwrap_or_default()

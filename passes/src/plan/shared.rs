@@ -100,14 +100,13 @@ pub fn reachable(
         .enumerate()
     {
         let placement = &layouts[operand];
-        if let Some(error) = users.iter().find_map(|user| in_lds(placement, user).err()) {
+        if users.iter().any(|user| in_lds(placement, user).is_err()) {
             return Err(spec.error(
                 FIELDS[operand],
                 format!(
-                    "{placement} splits the tile where threads and their values do not: {}",
-                    error.rule
+                    "{placement} splits the tile where the copy or the matrix instruction does not"
                 ),
-                "split its modes, if at all, at multiples of the matrix instruction's extents",
+                "split modes, if at all, into multiples of the matrix instruction's extents",
             ));
         }
     }
@@ -149,16 +148,22 @@ pub fn fits(
         format!("{buffers} tiles each")
     };
     let [[m, k], [n, _]] = tiles;
-    let plain = (m * k + n * k).saturating_mul(buffers * i64::from(atom.input.bits())) / 8;
-    let padding = if bytes > plain {
-        format!(", {} of them padding", bytes - plain)
-    } else {
-        String::new()
+    let padding = [sizes[0] - m * k, sizes[1] - n * k];
+    let of_them = match bytes / (sizes[0] + sizes[1]) * (padding[0] + padding[1]) {
+        0 => String::new(),
+        padding => format!(", {padding} of them padding"),
+    };
+    // Where there is room for the tiles alone, the layout that wastes most is at fault.
+    let worst = usize::from(padding[1] > padding[0]);
+    let named = [&spec.plan.lds.a, &spec.plan.lds.b][worst].is_some();
+    let field = match padding[worst] {
+        1.. if named => FIELDS[worst],
+        _ => "tile.block",
     };
     Err(spec.error(
-        "tile.block",
+        field,
         format!(
-            "{count} of A, {m} x {k}, and of B, {n} x {k}, need {bytes} bytes of LDS{padding}; a \
+            "{count} of A, {m} x {k}, and of B, {n} x {k}, need {bytes} bytes of LDS{of_them}; a \
              workgroup on {} has {limit}",
             machine.name
         ),

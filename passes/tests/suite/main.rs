@@ -2,6 +2,7 @@
 
 mod pipeline;
 mod random;
+mod refusals;
 mod tiling;
 
 use tilefold_dialect::spec::Spec;

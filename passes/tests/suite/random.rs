@@ -1,7 +1,16 @@
 //! Random specs: completing answers whatever it is asked, and what completes lowers.
 
+use melior::ir::{
+    BlockLike, Module, RegionLike,
+    operation::{OperationLike, OperationRef},
+};
 use std::fmt::Write;
-use tilefold_dialect::{spec::Spec, tile};
+use tilefold_dialect::{
+    atoms::CopyAtom,
+    spec::Spec,
+    tile::{self, text},
+};
+use tilefold_layout::Layout;
 use tilefold_passes::{
     Plan,
     access::in_lds,
@@ -34,11 +43,9 @@ fn random_specs_are_answered_and_plans_lower() {
         complete_again(&plan, &text);
         places_in_lds_are_sums(&plan);
         let module = tile_module(&context, &plan, |_, _| {}).expect(&text);
+        accesses_are_aligned(&plan, &module);
         let kernel = lower(&context, &module, &plan).expect(&text);
-        assert!(
-            melior::ir::operation::OperationLike::verify(&kernel.as_operation()),
-            "{text}"
-        );
+        assert!(kernel.as_operation().verify(), "{text}");
     }
     assert!(
         plans > SPECS / 5,
@@ -89,6 +96,83 @@ fn places_in_lds_are_sums(plan: &Plan) {
                     );
                 }
             }
+        }
+    }
+}
+
+/// Every access of the module that goes to the lowering finds its elements side by side, from a
+/// multiple of their number on, whatever thread makes it.
+fn accesses_are_aligned(plan: &Plan, module: &Module<'_>) {
+    let mut operations = Vec::new();
+    collect(module.as_operation(), &mut operations);
+    let places = plan
+        .lds
+        .each_ref()
+        .map(|layout| layout.offsets().collect::<Vec<_>>());
+    // The operation's thread-value layout, its atom, and which operand's tile in LDS it accesses.
+    let mut shared = Vec::new();
+    let mut copies = 0;
+    for operation in &operations {
+        let name = operation
+            .name()
+            .as_string_ref()
+            .as_str()
+            .unwrap()
+            .to_owned();
+        match name.as_str() {
+            "tile.copy" | "tile.commit" => {
+                shared.push((operation, "layout", "store", copies % 2));
+                copies += 1;
+            }
+            "tile.mma" => {
+                shared.push((operation, "a_layout", "load", 0));
+                shared.push((operation, "b_layout", "load", 1));
+            }
+            _ => {}
+        }
+    }
+    assert!(copies > 0);
+    for (operation, layout, atom, operand) in shared {
+        let layout: Layout = text(operation, layout).unwrap().parse().unwrap();
+        let atom = CopyAtom::by_name(text(operation, atom).unwrap()).unwrap();
+        let width = atom.elements(plan.input(operand));
+        let [threads, values] = [0, 1].map(|mode| layout.mode(mode).unwrap());
+        let values: Vec<i64> = values.offsets().collect();
+        for thread in threads.offsets().step_by(5) {
+            for group in values.chunks(width as usize) {
+                let place = |value: i64| places[operand][(thread + value) as usize];
+                let first = place(group[0]);
+                assert_eq!(
+                    first % width,
+                    0,
+                    "{} in {}",
+                    atom.name,
+                    plan.completed.to_toml()
+                );
+                let run = first..first + width;
+                assert!(
+                    group.iter().map(|value| place(*value)).eq(run),
+                    "{}",
+                    atom.name
+                );
+            }
+        }
+    }
+}
+
+fn collect<'c, 'a>(operation: OperationRef<'c, 'a>, found: &mut Vec<OperationRef<'c, 'a>>) {
+    found.push(operation);
+    for region in operation.regions() {
+        let mut block = region.first_block();
+        while let Some(at) = block {
+            let mut inner = at.first_operation();
+            while let Some(operation) = inner {
+                // SAFETY: the module outlives the list of its operations.
+                let operation = unsafe { OperationRef::from_raw(operation.to_raw()) };
+                collect(operation, found);
+                inner = operation.next_in_block();
+            }
+            block = at.next_in_region();
         }
     }
 }
