@@ -119,6 +119,27 @@ impl Swizzle {
         Swizzle::new(swizzle.bits, swizzle.base, swizzle.shift)
     }
 
+    /// `self ∘ inner`, where that is one swizzle.
+    ///
+    /// # Errors
+    /// [`Rule::Swizzle`] where the two shift differently, the inner one changes bits that this one
+    /// reads, or their bits together are not one run.
+    pub fn compose(self, inner: Swizzle) -> Result<Swizzle> {
+        let fail = |why| LayoutError::binary("composition", &self, &inner, Rule::Swizzle { why });
+        if self.is_identity() || inner.is_identity() {
+            return Ok(if self.is_identity() { inner } else { self });
+        }
+        if self.shift != inner.shift {
+            return Err(fail("they shift by different distances"));
+        }
+        if inner.target_mask() & self.source_mask() != 0 {
+            return Err(fail("the inner one changes bits that the outer one reads"));
+        }
+        let source = self.source_mask() ^ inner.source_mask();
+        let target = self.target_mask() ^ inner.target_mask();
+        Swizzle::from_masks(source, target).map_err(|_| fail("their bits are not one run"))
+    }
+
     /// The swizzle of offsets counted in units of `n` elements.
     ///
     /// # Errors

@@ -12,6 +12,8 @@ use crate::product::zip;
 use crate::recast::domain_distribute;
 use crate::recognise::recognise;
 use crate::slice::SliceCoord;
+use crate::stride::Basis;
+use crate::symbolic::SymLayout;
 use crate::tiler::Tiler;
 use crate::tv::make_layout_tv;
 
@@ -81,6 +83,22 @@ impl Arguments {
         }
     }
 
+    /// The next argument as a symbolic layout, where it or the one after it has names.
+    fn symbolic(&mut self) -> Option<SymLayout<Basis>> {
+        let values = self.values.as_slice();
+        if !values
+            .iter()
+            .take(2)
+            .any(|value| matches!(value, Value::Symbolic(_)))
+        {
+            return None;
+        }
+        let layout = as_symbolic(values.first()?)?;
+        self.values.next();
+        self.taken += 1;
+        Some(layout)
+    }
+
     fn int(&mut self) -> Result<i64, Failure> {
         match self.next("an integer")? {
             Value::Tuple(Nest::Int(Some(n))) => Ok(n),
@@ -116,6 +134,24 @@ impl Arguments {
         let value = self.next("a tiler")?;
         as_tiler(&value).map_or_else(|| self.wrong("a layout or a tiler", &value), |t| Ok(t?))
     }
+}
+
+/// A layout of any kind without swizzle, as a symbolic one.
+fn as_symbolic(value: &Value) -> Option<SymLayout<Basis>> {
+    match value {
+        Value::Symbolic(layout) => Some(layout.clone()),
+        Value::Layout(layout) => Some((&SymLayout::from(layout.as_plain()?)).into()),
+        Value::Coordinates(layout) => Some(layout.into()),
+        _ => None,
+    }
+}
+
+fn symbolic_offsets(args: &Arguments, layout: &SymLayout<Basis>) -> Result<SymLayout, Failure> {
+    let offsets = layout.as_offsets();
+    offsets.map_or_else(
+        || args.wrong("a layout over offsets", &Value::Symbolic(layout.clone())),
+        Ok,
+    )
 }
 
 /// A value as a tiler, where it can be one.
@@ -195,9 +231,17 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 fn composition(args: &mut Arguments) -> Outcome {
+    if let Some(left) = args.symbolic() {
+        let right = args.next("a layout")?;
+        return match as_symbolic(&right) {
+            Some(right) => Ok(Value::Symbolic(left.compose(&right)?)),
+            None => args.wrong("a layout without swizzle", &right),
+        };
+    }
     let left = args.next("a layout or a swizzle")?;
     let right = args.next("a layout or a tiler")?;
     Ok(match (&left, &right) {
+        (Value::Swizzle(outer), Value::Swizzle(inner)) => Value::Swizzle(outer.compose(*inner)?),
         (Value::Swizzle(swizzle), Value::Layout(layout)) => match layout.as_plain() {
             Some(layout) => ComposedLayout::new(*swizzle, layout.clone()).into(),
             None => return args.wrong("a layout without swizzle", &right),
@@ -295,6 +339,9 @@ functions! {
     "blocked_product" "(block, layout): blocks side by side"
         |a| Ok(a.plain()?.blocked_product(&a.plain()?)?.into());
     "coalesce" "(layout[, profile]): the simplest equal layout" |a| {
+        if let Some(layout) = a.symbolic() {
+            return Ok(Value::Symbolic(layout.coalesce()?));
+        }
         let layout = a.any()?;
         Ok(match optional(a, Arguments::tuple)? {
             Some(profile) => layout.map_inner(|l| l.coalesce_by(&profile))?.into(),
@@ -355,8 +402,13 @@ functions! {
         Ok(idx2crd(index, &a.tuple()?).into())
     };
     "left_inverse" "(layout): L with A(L(A(i))) = A(i)" |a| Ok(a.any()?.left_inverse()?.into());
-    "logical_divide" "(layout, tiler): (tile, rest)"
-        |a| Ok(a.any()?.logical_divide(a.tiler()?)?.into());
+    "logical_divide" "(layout, tiler): (tile, rest)" |a| {
+        if let Some(layout) = a.symbolic() {
+            let divided = symbolic_offsets(a, &layout)?.logical_divide(&a.plain()?)?;
+            return Ok(Value::Symbolic((&divided).into()));
+        }
+        Ok(a.any()?.logical_divide(a.tiler()?)?.into())
+    };
     "logical_product" "(layout, tiler): (block, repetition)"
         |a| Ok(a.plain()?.logical_product(a.tiler()?)?.into());
     "make_layout" "(layout, ...) or (shape[, stride]): modes side by side" make_layout;
@@ -395,7 +447,13 @@ functions! {
             }
         }
     };
-    "right_inverse" "(layout): R with A(R(i)) = i" |a| Ok(a.any()?.right_inverse()?.into());
+    "right_inverse" "(layout): R with A(R(i)) = i" |a| {
+        if let Some(layout) = a.symbolic() {
+            let inverse = symbolic_offsets(a, &layout)?.right_inverse()?;
+            return Ok(Value::Symbolic((&inverse).into()));
+        }
+        Ok(a.any()?.right_inverse()?.into())
+    };
     "size" "(layout): number of coordinates" |a| Ok(a.any()?.size().into());
     "slice" "(layout, coordinate): the modes under `_`" |a| {
         let layout = a.any()?;

@@ -3,7 +3,8 @@
 //! An expression is a literal or a call of one of [`FUNCTIONS`] on expressions. Literals are
 //! integers, tuples `(4,(2,_))`, layouts `(4,8):(8,1)`, layouts into coordinates
 //! `(4,8):(1@1,1@0)`, swizzles `Sw<3,3,3>`, composed layouts `Sw<3,3,3> o 0 o (8,64):(64,1)`, and
-//! tilers `<4:1, _, 8>`.
+//! tilers `<4:1, _, 8>`. Extents may be names, `(16,N/8):(1,16)`, where the operation is one of
+//! [`symbolic`](crate::symbolic).
 //!
 //! ```
 //! use tilefold_layout::expr::evaluate;
@@ -21,12 +22,14 @@ pub use functions::{FUNCTIONS, Function};
 use std::fmt;
 
 use crate::composed::ComposedLayout;
+use crate::draw::Drawing;
 use crate::error::LayoutError;
 use crate::layout::Layout;
 use crate::nest::{IntTuple, Nest};
 use crate::slice::{SliceCoord, slice_text};
 use crate::stride::Basis;
 use crate::swizzle::Swizzle;
+use crate::symbolic::SymLayout;
 use crate::text::ParseError;
 use crate::tiler::Tiler;
 
@@ -39,6 +42,8 @@ pub enum Value {
     Layout(ComposedLayout),
     /// A layout into coordinates.
     Coordinates(Layout<Basis>),
+    /// A layout with names among its extents; strides may be integers or lead to coordinates.
+    Symbolic(SymLayout<Basis>),
     /// A swizzle by itself.
     Swizzle(Swizzle),
     /// A tiler.
@@ -60,6 +65,7 @@ impl fmt::Display for Value {
             Value::Tuple(tuple) => f.write_str(&slice_text(tuple)),
             Value::Layout(layout) => layout.fmt(f),
             Value::Coordinates(layout) => layout.fmt(f),
+            Value::Symbolic(layout) => layout.fmt(f),
             Value::Swizzle(swizzle) => swizzle.fmt(f),
             Value::Tiler(tiler) => tiler.fmt(f),
             Value::Table(values) => write!(f, "{values:?}"),
@@ -70,6 +76,20 @@ impl fmt::Display for Value {
                     IntTuple::from(tile.as_slice())
                 )
             }
+        }
+    }
+}
+
+impl Value {
+    /// A picture of the value, where it is a layout: offsets, or owners of a tile.
+    ///
+    /// # Errors
+    /// As [`Drawing::offsets`] and [`Drawing::ownership`].
+    pub fn drawing(&self) -> Option<Result<Drawing, LayoutError>> {
+        match self {
+            Value::Layout(layout) => Some(Drawing::offsets(layout.clone())),
+            Value::ThreadValue { tile, layout } => Some(Drawing::ownership(layout, tile)),
+            _ => None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! From text to calls and literals.
 
+use std::fmt;
+
 use winnow::ascii::multispace0;
 use winnow::combinator::{alt, cut_err, opt, peek, preceded};
 use winnow::error::{ContextError, ErrMode, ParserError};
@@ -9,9 +11,9 @@ use winnow::{ModalResult, Parser};
 use super::{ExprError, Value};
 use crate::composed::{ComposedLayout, Outer};
 use crate::layout::Layout;
-use crate::nest::{IntTuple, MAX_DEPTH, Nest};
-use crate::slice::SliceCoord;
-use crate::stride::Basis;
+use crate::nest::{MAX_DEPTH, Nest};
+use crate::stride::{Basis, Path};
+use crate::symbolic::{ExtentText, SymLayout, extent_text};
 use crate::text::{self, ParseError, checked_swizzle, expected};
 use crate::tiler::Tiler;
 
@@ -31,10 +33,13 @@ pub(super) enum Expr {
 
 /// The parsed text, literals not yet checked against the rules of layouts.
 enum Raw {
-    Tuple(SliceCoord),
+    Tuple {
+        offset: usize,
+        tuple: Nest<Leaf>,
+    },
     Layout {
         offset: usize,
-        shape: SliceCoord,
+        shape: Nest<Leaf>,
         stride: Nest<Basis>,
     },
     Swizzle((i64, i64, i64)),
@@ -162,7 +167,10 @@ fn simple(input: &mut &str, place: Place) -> ModalResult<Raw> {
     let offset = place.offset(input);
     let shape = text::nest(input, 0, leaf)?;
     if opt(preceded(multispace0, ":")).parse_next(input)?.is_none() {
-        return Ok(Raw::Tuple(shape));
+        return Ok(Raw::Tuple {
+            offset,
+            tuple: shape,
+        });
     }
     let stride = text::nest(input, 0, text::basis).map_err(ErrMode::cut)?;
     Ok(Raw::Layout {
@@ -172,9 +180,15 @@ fn simple(input: &mut &str, place: Place) -> ModalResult<Raw> {
     })
 }
 
-fn leaf(input: &mut &str) -> ModalResult<Option<i64>> {
+/// A leaf of a tuple or a shape: `_`, a number, or a symbolic extent.
+enum Leaf {
+    Hole,
+    Extent(ExtentText),
+}
+
+fn leaf(input: &mut &str) -> ModalResult<Leaf> {
     let hole = preceded(multispace0, "_").context(expected("`_`"));
-    alt((hole.value(None), text::int.map(Some))).parse_next(input)
+    alt((hole.map(|_| Leaf::Hole), extent_text.map(Leaf::Extent))).parse_next(input)
 }
 
 fn refused(input: &&str, what: &'static str) -> ErrMode<ContextError> {
@@ -203,19 +217,33 @@ fn checked(raw: Raw) -> Result<Expr, ExprError> {
                 modes: all(modes)?,
             });
         }
-        Raw::Tuple(Nest::Int(None)) => Value::Tiler(Tiler::Whole),
-        Raw::Tuple(tuple) => Value::Tuple(tuple),
+        Raw::Tuple {
+            tuple: Nest::Int(Leaf::Hole),
+            ..
+        } => Value::Tiler(Tiler::Whole),
+        Raw::Tuple { offset, tuple } => Value::Tuple(tuple.try_map(&mut |leaf| match leaf {
+            Leaf::Hole => Ok(None),
+            Leaf::Extent(extent) => match extent.number() {
+                Some(n) => Ok(Some(n)),
+                None => Err(unexpected(offset, "a tuple of integers", extent)),
+            },
+        })?),
         Raw::Swizzle(fields) => Value::Swizzle(checked_swizzle(fields)?),
         Raw::Layout {
             offset,
             shape,
             stride,
         } => {
-            let shape = without_holes(&shape, offset)?;
-            if stride.leaves().iter().all(|d| d.path.indices().is_empty()) {
-                Value::Layout(Layout::new(shape, stride.map(&mut |d| d.value))?.into())
-            } else {
-                Value::Coordinates(Layout::new(shape, stride)?)
+            let shape = shape.try_map(&mut |leaf| match leaf {
+                Leaf::Hole => Err(unexpected(offset, "a shape of extents", &"_")),
+                Leaf::Extent(extent) => Ok(extent.clone()),
+            })?;
+            match shape.try_map(&mut |extent| extent.number().ok_or(())) {
+                Err(()) => Value::Symbolic(SymLayout::resolved(&shape, stride, &[])?),
+                Ok(shape) if stride.leaves().iter().all(|d| d.path == Path::ROOT) => {
+                    Value::Layout(Layout::new(shape, stride.map(&mut |d| d.value))?.into())
+                }
+                Ok(shape) => Value::Coordinates(Layout::new(shape, stride)?),
             }
         }
         Raw::Composed {
@@ -241,14 +269,12 @@ fn checked(raw: Raw) -> Result<Expr, ExprError> {
     }))
 }
 
-fn without_holes(shape: &SliceCoord, offset: usize) -> Result<IntTuple, ParseError> {
-    shape.try_map(&mut |n| {
-        n.ok_or_else(|| ParseError::Syntax {
-            offset,
-            expected: "a shape of integers".to_string(),
-            found: "`_`".to_string(),
-        })
-    })
+fn unexpected(offset: usize, expected: &str, found: &impl fmt::Display) -> ParseError {
+    ParseError::Syntax {
+        offset,
+        expected: expected.to_string(),
+        found: format!("`{found}`"),
+    }
 }
 
 fn plain(value: &Value, offset: usize) -> Result<Layout, ParseError> {
@@ -256,9 +282,6 @@ fn plain(value: &Value, offset: usize) -> Result<Layout, ParseError> {
         Value::Layout(layout) => layout.as_plain().cloned(),
         _ => None,
     };
-    layout.ok_or_else(|| ParseError::Syntax {
-        offset,
-        expected: "layouts over offsets on both sides of `o`".to_string(),
-        found: format!("`{value}`"),
-    })
+    let expected = "layouts over offsets on both sides of `o`";
+    layout.ok_or_else(|| unexpected(offset, expected, value))
 }

@@ -90,27 +90,33 @@ impl SymLayout {
     pub fn right_inverse(&self) -> Result<SymLayout> {
         let fail = |rule| LayoutError::unary("right_inverse", self, rule);
         let modes = coalesced(self.flat_modes()).map_err(fail)?;
-        // (extent, stride, index stride if it is a number, position)
+        // (extent, stride, index stride if it is a number)
         let mut index = Some(1i64);
+        let unknown = modes
+            .iter()
+            .position(|(n, _)| matches!(n, Extent::Symbolic { .. }));
+        let unknown = unknown.map(|at| (at, modes[at].0.clone()));
         let mut sorted = Vec::new();
-        for (i, (extent, stride)) in modes.into_iter().enumerate() {
+        for (extent, stride) in modes {
             let here = index;
             index = match extent {
                 Extent::Static(n) => index.and_then(|index| index.checked_mul(n)),
                 Extent::Symbolic { .. } => None,
             };
-            sorted.push((extent, stride, here, i));
+            sorted.push((extent, stride, here));
         }
         sorted.sort_by_key(|mode| mode.1);
         let mut result = Vec::new();
         let mut covered = 1i64;
-        for (extent, stride, index, i) in sorted {
+        for (extent, stride, index) in sorted {
             if stride != covered {
                 continue;
             }
             let Some(index) = index else {
-                let why = "a symbolic mode before it makes its coordinate unknown";
-                return Err(fail(extent.needs_static(why)).at([i]));
+                // Only a symbolic mode, or a size past 64 bits, leaves an index unknown.
+                let (at, extent) = unknown.ok_or_else(|| fail(OVERFLOW))?;
+                let why = "coordinates of the modes behind it are multiples of it";
+                return Err(fail(extent.needs_static(why)).at([at]));
             };
             result.push((extent.clone(), index));
             match extent {

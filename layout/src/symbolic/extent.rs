@@ -239,13 +239,31 @@ impl fmt::Display for Extent {
 }
 
 /// An extent as written.
+#[derive(Clone)]
 pub(crate) struct ExtentText {
     times: i64,
     name: Option<String>,
     over: i64,
 }
 
+impl fmt::Display for ExtentText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            None => write!(f, "{}", self.times),
+            Some(name) if self.times == 1 && self.over == 1 => f.write_str(name),
+            Some(name) if self.times == 1 => write!(f, "{name}/{}", self.over),
+            Some(name) if self.over == 1 => write!(f, "{}*{name}", self.times),
+            Some(name) => write!(f, "{}*{name}/{}", self.times, self.over),
+        }
+    }
+}
+
 impl ExtentText {
+    /// The number, where it has no name.
+    pub(crate) fn number(&self) -> Option<i64> {
+        self.name.is_none().then_some(self.times)
+    }
+
     /// Adds its name to `known` unless `given` has it, as a multiple of its divisor.
     pub(crate) fn declare(&self, known: &mut Vec<Symbol>, given: &[Symbol]) {
         let Some(name) = &self.name else { return };

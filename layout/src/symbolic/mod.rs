@@ -29,9 +29,9 @@ use winnow::{ModalResult, Parser};
 use crate::error::{LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::Nest;
-use crate::stride::{Basis, Stride};
+use crate::stride::{Basis, Path, Stride};
 use crate::text::{self, ParseError};
-use extent::ExtentText;
+pub(crate) use extent::{ExtentText, extent_text};
 
 /// A layout with symbolic extents. Strides are numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -137,11 +137,52 @@ impl<S: StrideText> SymLayout<S> {
     /// name.
     pub fn parse(text: &str, symbols: &[Symbol]) -> Result<Self, ParseError> {
         let (shape, stride) = text::parse_all(text, pair::<S>)?;
+        Ok(SymLayout::resolved(&shape, stride, symbols)?)
+    }
+}
+
+impl<S: Stride> SymLayout<S> {
+    pub(crate) fn resolved(
+        shape: &Nest<ExtentText>,
+        stride: Nest<S>,
+        symbols: &[Symbol],
+    ) -> Result<Self> {
         let mut known = symbols.to_vec();
         shape.for_each(&mut |extent: &ExtentText| extent.declare(&mut known, symbols));
-        let shape = shape.try_map(&mut |extent| extent.resolve(&known));
-        let shape = shape.map_err(|rule| LayoutError::unary("make_layout", &text, rule))?;
-        Ok(SymLayout::new(shape, stride)?)
+        let resolved = shape.try_map(&mut |extent| extent.resolve(&known));
+        let resolved =
+            resolved.map_err(|rule| LayoutError::binary("make_layout", shape, &stride, rule))?;
+        SymLayout::new(resolved, stride)
+    }
+}
+
+impl From<&SymLayout> for SymLayout<Basis> {
+    fn from(layout: &SymLayout) -> Self {
+        let stride = layout.stride.map(&mut |&value| Basis {
+            value,
+            path: Path::ROOT,
+        });
+        SymLayout {
+            shape: layout.shape.clone(),
+            stride,
+        }
+    }
+}
+
+impl SymLayout<Basis> {
+    /// The same layout where no stride leads into a coordinate.
+    pub fn as_offsets(&self) -> Option<SymLayout> {
+        let stride = self.stride.try_map(&mut |d| {
+            if d.path == Path::ROOT {
+                Ok(d.value)
+            } else {
+                Err(())
+            }
+        });
+        Some(SymLayout {
+            shape: self.shape.clone(),
+            stride: stride.ok()?,
+        })
     }
 }
 
@@ -154,7 +195,7 @@ impl<S: StrideText> FromStr for SymLayout<S> {
 }
 
 fn pair<S: StrideText>(input: &mut &str) -> ModalResult<(Nest<ExtentText>, Nest<S>)> {
-    let shape = text::nest(input, 0, extent::extent_text)?;
+    let shape = text::nest(input, 0, extent_text)?;
     cut_err(text::token(":", "`:`")).parse_next(input)?;
     let stride = text::nest(input, 0, S::parse_stride).map_err(winnow::error::ErrMode::cut)?;
     Ok((shape, stride))

@@ -61,6 +61,14 @@ fn expressions_have_values() {
         ("recognise((0,8,1,9,2,10))", "(2,3):(8,1)"),
         ("table((2,2):(2,1))", "[0, 2, 1, 3]"),
         ("<4:1, _, 8>", "<4:1, _, 8:1>"),
+        ("composition(Sw<1,4,3>, Sw<1,3,3>)", "Sw<2,3,3>"),
+        ("right_inverse((16,N):(1,16))", "16*N:1"),
+        ("coalesce((4,(N/2,1)):(1,(4,7)))", "2*N:1"),
+        ("logical_divide((8,N/4):(1,8), 4:1)", "(4,N/2):(1,4)"),
+        (
+            "composition((4096,8192):(1,4096), (32,N/8,8,128):(1@0,8@1,1@1,32@0))",
+            "(32,N/8,8,128):(1,32768,4096,32)",
+        ),
         ("max_common_vector((4,8):(8,1), (4,8):(8,1))", "32"),
     ];
     for (text, expected) in cases {
@@ -86,6 +94,10 @@ fn faults_are_explained() {
         "(4,_):(1,4)",
         "(4,8):(1@0,1) o 0 o 4:1",
         "left_inverse((2,3):(3,4))",
+        "right_inverse((N,16):(16,1))",
+        "left_inverse((16,N):(1,16))",
+        "composition((8,8):(1,100), N:1)",
+        "at(4:1, (N,2))",
         "logical_divide((12,8):(8,1), <5:2, ?>)",
         "zipped_divide((12,8):(8,1), <4, (2,2)>)",
         "table((1024,1024):(1,1024))",
@@ -97,6 +109,21 @@ fn faults_are_explained() {
         .collect();
     faults.push(format!("coalesce( x 100000\n  {}", fault(&deep)));
     insta::assert_snapshot!(faults.join("\n"));
+}
+
+#[test]
+fn values_are_drawn() {
+    let drawn = |text: &str| evaluate(text).unwrap().drawing();
+    let tile = drawn("make_layout_tv((2,2):(2,1), (1,2):(2,1))")
+        .unwrap()
+        .unwrap();
+    assert_eq!(tile.text_at(1, 3), Some("T3 V1"));
+    assert_eq!(
+        drawn("(4,8):(8,1)").unwrap().unwrap().text_at(3, 7),
+        Some("31")
+    );
+    assert!(drawn("size(4:1)").is_none());
+    assert!(drawn("(4096,4096):(1,4096)").unwrap().is_err());
 }
 
 #[test]

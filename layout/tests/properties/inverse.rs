@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use tilefold_layout::{ComposedLayout, Layout, max_common_layout, max_common_vector};
+use tilefold_layout::{ComposedLayout, Layout, Swizzle, max_common_layout, max_common_vector};
 
 use crate::generate::{any_layout, cases, compact, non_negative, spread, swizzle};
 
@@ -84,6 +84,14 @@ proptest! {
         // Runs of 2^base stay together.
         let run = 1i64 << sw.base();
         prop_assert_eq!(sw.apply(x / run * run) + x % run, sw.apply(x));
+    }
+
+    #[test]
+    fn swizzles_compose(a in swizzle(), b in swizzle(), x in 0..1i64 << 20) {
+        if let Ok(both) = a.compose(b) {
+            prop_assert_eq!(both.apply(x), a.apply(b.apply(x)), "{} o {} = {}", a, b, both);
+        }
+        prop_assert_eq!(a.compose(a).unwrap_or(Swizzle::IDENTITY).apply(x), x);
     }
 
     #[test]
