@@ -1,6 +1,7 @@
 //! Commands, their reports and exit statuses.
 
 mod compile;
+mod layout;
 mod run;
 mod sim;
 
@@ -25,6 +26,8 @@ enum Verb {
     Run(run::Arguments),
     /// Execute a kernel of any code object on the simulator.
     Sim(sim::Arguments),
+    /// Evaluate an expression of the layout algebra and draw it.
+    Layout(layout::Arguments),
 }
 
 /// Forms of a report.
@@ -49,6 +52,7 @@ pub fn main(command: Command) -> ExitCode {
         Verb::Compile(arguments) => compile::main(&arguments),
         Verb::Run(arguments) => run::main(&arguments),
         Verb::Sim(arguments) => sim::main(&arguments),
+        Verb::Layout(arguments) => layout::main(&arguments),
     };
     match verdict {
         Ok(true) => ExitCode::SUCCESS,

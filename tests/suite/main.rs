@@ -2,6 +2,7 @@
 
 mod command;
 mod gemm;
+mod layout;
 mod random;
 mod refusals;
 
