@@ -3,6 +3,56 @@
 //! A [`Plan`] holds every choice of a kernel. [`tile_module`] states the problem as one
 //! operation and runs the [`PASSES`] that the plan calls for, each one idea of the published
 //! kernels; [`lower`] turns the result into a kernel in the LLVM and ROCDL dialects.
+//!
+//! ```
+//! use melior::ir::operation::OperationLike;
+//! use tilefold_dialect::{spec::Spec, tile};
+//! use tilefold_passes::{Plan, lower, tile_module};
+//!
+//! let spec = Spec::from_toml(
+//!     "gemm.toml",
+//!     r#"
+//!     arch = "gfx1201"
+//!     gemm.m = 64
+//!     gemm.n = 64
+//!     gemm.k = 64
+//!     gemm.a = { type = "f16", layout = "row" }
+//!     gemm.b = { type = "f16", layout = "col" }
+//!     gemm.c = { type = "f16", layout = "col" }
+//!     gemm.accumulate = "f16"
+//!     lds.buffers = 1
+//!     "#,
+//! )?;
+//! let plan = Plan::complete(&spec)?;
+//! assert_eq!((plan.block, plan.waves), ([64, 64, 32], [2, 2]));
+//!
+//! let context = tile::context();
+//! let mut passes = Vec::new();
+//! let module = tile_module(&context, &plan, |pass, _| passes.push(pass))?;
+//! assert_eq!(
+//!     passes,
+//!     [
+//!         "tile", "partition", "widen-copies", "double-buffer", "stage-commits", "one-buffer",
+//!         "lay-out-lds", "bound-loads",
+//!     ]
+//! );
+//!
+//! // Two copies fill LDS before the loop; in it, loads wait in registers until every wave has
+//! // multiplied; the last tiles are multiplied behind it.
+//! let text = module.as_operation().to_string();
+//! let operations: Vec<_> = text.split('"').filter(|word| word.starts_with("tile.")).collect();
+//! assert_eq!(
+//!     operations.join(" "),
+//!     "tile.view tile.view tile.view tile.block tile.lds tile.lds tile.zero \
+//!      tile.copy tile.copy tile.barrier \
+//!      tile.load tile.load tile.mma tile.barrier tile.commit tile.commit tile.barrier \
+//!      tile.mma tile.store"
+//! );
+//!
+//! let kernel = lower(&context, &module, &plan)?.as_operation().to_string();
+//! assert!(kernel.contains("rocdl.wmma.f16.16x16x16.f16"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod access;
 mod bound_loads;

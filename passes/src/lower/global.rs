@@ -127,9 +127,10 @@ impl<'c> Lowering<'c, '_> {
         let tile = integers::<2>(&operation, "tile")?;
         let rows = integer(&operation, "group_rows")?;
         let constant = |value| emit.constant(32, value);
+        // Rounded up without passing 2^31: extents are at least 1.
         let count = |extent, tile| {
-            let rounded = emit.add(extent, constant(tile - 1));
-            emit.binary("llvm.udiv", rounded, constant(tile))
+            let last = emit.binary("llvm.sub", extent, constant(1));
+            emit.add(emit.binary("llvm.udiv", last, constant(tile)), constant(1))
         };
         let tiles_m = count(self.scalar(operation, 0)?, tile[0]);
         let tiles_n = count(self.scalar(operation, 1)?, tile[1]);
