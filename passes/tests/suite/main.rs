@@ -1,5 +1,6 @@
 //! Tests of the passes and of the layouts that they rest on.
 
+mod completing;
 mod pipeline;
 mod random;
 mod refusals;

@@ -1,0 +1,4 @@
+//! Addresses as terms.
+pub mod term;
+mod node;
+pub mod word;
