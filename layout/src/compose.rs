@@ -215,21 +215,33 @@ impl<S: Stride> Field<S> {
         let mut out: Vec<(i64, S)> = Vec::new();
         let (mut rest, mut step) = (extent, stride);
         for (i, &(n, d)) in inner.iter().enumerate() {
-            let size = step.checked_abs().ok_or(overflow.clone())?;
-            if size >= n && size % n != 0 {
-                return Err(Rule::StrideDivisibility {
-                    stride: step,
-                    extent: n,
-                });
+            if rest == 1 && !out.is_empty() {
+                break;
             }
-            let fits = n / size + i64::from(n % size != 0);
-            if fits > 1 && rest > 1 {
+            let size = step.checked_abs().ok_or(overflow.clone())?;
+            if size >= n {
+                if size % n != 0 {
+                    return Err(Rule::StrideDivisibility {
+                        stride: step,
+                        extent: n,
+                    });
+                }
+                step /= n;
+                continue;
+            }
+            let (whole, over) = if size == 1 {
+                (n, 0)
+            } else {
+                (n / size, n % size)
+            };
+            let fits = whole + i64::from(over != 0);
+            if rest > 1 {
                 let taken = fits.min(rest);
-                if rest % taken != 0 {
+                if taken != rest && rest % taken != 0 {
                     return Err(Rule::ShapeDivisibility { taken, rest });
                 }
                 // A stride that does not divide the extent is exact only within it.
-                if n % size != 0 && rest > taken {
+                if over != 0 && rest > taken {
                     if !ragged {
                         return Err(Rule::StrideDivisibility {
                             stride: step,
@@ -240,9 +252,9 @@ impl<S: Stride> Field<S> {
                 }
                 out.push((taken, d.scale(step).ok_or(overflow.clone())?));
                 self.reach[i] = widened(self.reach[i], taken, step).ok_or(overflow.clone())?;
-                rest /= taken;
+                rest = if taken == rest { 1 } else { rest / taken };
             }
-            step = step.signum() * (size / n).max(1);
+            step = step.signum();
         }
         if rest > 1 || out.is_empty() {
             let last = inner.len();

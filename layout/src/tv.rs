@@ -16,8 +16,9 @@ pub fn make_layout_tv(threads: &Layout, values: &Layout) -> Result<(Vec<i64>, La
     let fail = |rule| LayoutError::binary("make_layout_tv", threads, values, rule);
     let raked = threads.raked_product(values).map_err(|e| fail(e.rule))?;
     let inverse = raked.right_inverse();
-    let numbers_all = |layout: &Layout| layout.right_inverse().size() == layout.size();
-    if !numbers_all(threads) || !numbers_all(values) || !numbers_all(&raked) {
+    // A product that is one to one is so in both factors; spans as large as sizes leave no gap.
+    let gapless = |layout: &Layout| layout.cosize() == layout.size();
+    if inverse.size() != raked.size() || !gapless(threads) || !gapless(values) {
         let why =
             "the thread and the value layout must each number their elements from 0 without gaps";
         return Err(fail(Rule::Mismatch { why }));
