@@ -66,7 +66,7 @@ fn wrong_expressions_say_where() {
     for (expression, wanted) in [
         ("(4,4:1", "at byte 4"),
         ("no_such(1)", "there is no function"),
-        ("composition((6,4):(4,1), 4:1)", "composition"),
+        ("composition((6,4):(4,1), 4:4)", "composition"),
         ("", "at byte 0"),
     ] {
         let output = tilefold(&["layout", expression]);
