@@ -148,7 +148,8 @@ impl ComposedLayout {
 
     /// An upper bound of the largest offset, plus one: what to allocate for it.
     ///
-    /// Exact for plain layouts and up to 65,536 coordinates; beyond, swizzled bits count as set.
+    /// Exact for plain layouts and up to 65,536 coordinates; beyond, what the swizzle can reach at
+    /// most.
     /// (CuTe gives the inner layout's cosize, which a swizzle can exceed.)
     pub fn cosize(&self) -> i64 {
         if self.as_plain().is_some() {
@@ -162,11 +163,31 @@ impl ComposedLayout {
                 .saturating_add(1);
         }
         let top = self.inner.cosize() - 1 + self.offset;
-        let top = match &self.outer {
-            Outer::Swizzle(swizzle) => (top | swizzle.target_mask()).max(top),
-            Outer::Layout(layout) => layout.cosize() - 1,
-        };
-        top.saturating_add(1)
+        match &self.outer {
+            Outer::Swizzle(swizzle) => {
+                // It permutes each aligned block of its period, and leaves all bits above its
+                // target as they are.
+                let period = swizzle.period();
+                let block = (top / period).saturating_add(1).saturating_mul(period);
+                let below = (1i64 << (64 - swizzle.target_mask().leading_zeros())) - 1;
+                block.min((top | below).saturating_add(1))
+            }
+            Outer::Layout(layout) => {
+                // Beyond its size the layout goes on in its last mode.
+                let modes = layout.flat_modes();
+                let (mut rest, mut reach) = (top.max(0), 0i64);
+                for (i, &(extent, stride)) in modes.iter().enumerate() {
+                    let steps = if i + 1 == modes.len() {
+                        rest
+                    } else {
+                        extent - 1
+                    };
+                    reach = reach.saturating_add(steps.saturating_mul(stride.max(0)));
+                    rest /= extent;
+                }
+                reach.saturating_add(1)
+            }
+        }
     }
 
     /// The offset of a 1-D coordinate; exact for `0 <= index < size`.

@@ -1,6 +1,6 @@
 //! Failures that people reported of layout algebra elsewhere, as cases that must come out right.
 
-use tilefold_layout::{IntTuple, Layout, Nest, Rule, SliceCoord, make_layout_tv};
+use tilefold_layout::{ComposedLayout, IntTuple, Layout, Nest, Rule, SliceCoord, make_layout_tv};
 
 fn parse(text: &str) -> Layout {
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
@@ -114,4 +114,45 @@ fn sizes_past_64_bits_are_refused() {
         .at_coord(&5.into())
         .unwrap_err();
     assert!(matches!(error.rule, Rule::Overflow { .. }), "{error}");
+}
+
+/// A swizzle can reach past its layout's own offsets, and large tiles need no more than they have.
+#[test]
+fn swizzled_tiles_have_room() {
+    let cosize = |text: &str| text.parse::<ComposedLayout>().unwrap().cosize();
+    assert_eq!(cosize("Sw<1,0,3> o 0 o (3,3):(1,4)"), 12);
+    assert_eq!(cosize("Sw<3,4,3> o 0 o (1024,128):(128,1)"), 1024 * 128);
+    assert_eq!(cosize("Sw<3,4,3> o 0 o (1025,128):(128,1)"), 1025 * 128);
+    assert_eq!(
+        cosize("(4,8):(8,1) o 4 o (512,256):(1,512)"),
+        24 + (131072 + 3) / 4 + 1
+    );
+    assert_eq!(cosize("Sw<3,4,-3> o 0 o (1025,128):(128,1)"), 1032 * 128);
+}
+
+/// Past the size up to which the cosize is counted out it is a bound all the same.
+#[test]
+fn large_cosizes_bound_every_offset() {
+    for outer in [
+        "Sw<3,4,3>",
+        "Sw<3,4,-3>",
+        "Sw<2,0,5>",
+        "Sw<1,9,-7>",
+        "(5,7):(40,3)",
+    ] {
+        for inner in [
+            "(257,256):(256,1)",
+            "(257,256):(1,300)",
+            "(3,70000):(70001,1)",
+        ] {
+            let text = format!("{outer} o 3 o {inner}");
+            let layout: ComposedLayout = text.parse().unwrap();
+            let top = layout.offsets().max().unwrap();
+            assert!(
+                layout.cosize() > top,
+                "{text}: {} for {top}",
+                layout.cosize()
+            );
+        }
+    }
 }
