@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
+pub(crate) enum Level {
     Base,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -12,7 +12,8 @@ enum Level {
     Avx512,
 }
 
-fn level() -> Level {
+#[inline]
+pub(crate) fn level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
     *LEVEL.get_or_init(|| {
         #[cfg(target_arch = "x86_64")]
@@ -34,29 +35,36 @@ fn level() -> Level {
     })
 }
 
-/// Runs a lane loop compiled for the widest vectors the host has. Every version computes the same
-/// bits: a fused multiply-add is fused in all of them.
-#[inline(always)]
-pub(crate) fn wide<R>(body: impl FnOnce() -> R) -> R {
-    match level() {
-        Level::Base => body(),
-        // SAFETY: the level is only chosen when the host has these instructions.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2(body) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512(body) },
-    }
-}
+/// Defines a function that is compiled once for each level and calls the one for the host. Every
+/// version computes the same bits: a fused multiply-add is fused in all of them. Type and constant
+/// parameters stand in brackets after the name.
+macro_rules! vectorized {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident[$($generics:tt)*]($($arg:ident: $ty:ty),* $(,)?)
+        $(-> $ret:ty)? $body:block) => {
+        $(#[$meta])*
+        // The last version is the only one where there is no other vector unit.
+        $vis fn $name<$($generics)*>($($arg: $ty),*) $(-> $ret)? {
+            #[inline(always)]
+            fn base<$($generics)*>($($arg: $ty),*) $(-> $ret)? $body
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn avx2<R>(body: impl FnOnce() -> R) -> R {
-    body()
-}
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma,f16c")]
+                fn avx2<$($generics)*>($($arg: $ty),*) $(-> $ret)? { base($($arg),*) }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
-fn avx512<R>(body: impl FnOnce() -> R) -> R {
-    body()
+                #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+                fn avx512<$($generics)*>($($arg: $ty),*) $(-> $ret)? { base($($arg),*) }
+
+                match $crate::simd::level() {
+                    $crate::simd::Level::Base => {}
+                    // SAFETY: a level is only chosen when the host has its instructions.
+                    $crate::simd::Level::Avx2 => return unsafe { avx2($($arg),*) },
+                    // SAFETY: as above.
+                    $crate::simd::Level::Avx512 => return unsafe { avx512($($arg),*) },
+                }
+            }
+            base($($arg),*)
+        }
+    };
 }
+pub(crate) use vectorized;

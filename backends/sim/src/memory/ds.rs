@@ -6,6 +6,7 @@ use super::lds::Touch;
 use crate::group::Group;
 use crate::program::Inst;
 use crate::report::Check;
+use crate::simd::vectorized;
 use crate::text::{Half, Line, Value};
 use crate::valu::write_half;
 use crate::wave::Wave;
@@ -391,13 +392,7 @@ impl<const W: usize> Ds<W> {
     ) {
         let len = group.lds.len() as u64;
         let furthest = u64::from(self.offsets[0].max(self.offsets[1])) + self.bytes as u64;
-        let outside = crate::simd::wide(|| {
-            let mut outside = 0_u64;
-            for lane in 0..W {
-                outside |= u64::from(u64::from(touch.base[lane]) + furthest > len) << lane;
-            }
-            outside
-        }) & touch.lanes;
+        let outside = past(&touch.base, furthest, len) & touch.lanes;
         if outside == 0 {
             return;
         }
@@ -545,6 +540,17 @@ impl<const W: usize> Ds<W> {
             _ => {}
         }
         wave.write(self.dst, &out, exec);
+    }
+}
+
+vectorized! {
+    /// The lanes whose address plus `furthest` lies past `len`.
+    fn past[const W: usize](addresses: &[u32; W], furthest: u64, len: u64) -> u64 {
+        let mut outside = 0_u64;
+        for lane in 0..W {
+            outside |= u64::from(u64::from(addresses[lane]) + furthest > len) << lane;
+        }
+        outside
     }
 }
 

@@ -1,5 +1,7 @@
 //! The local data share of a workgroup, and who touched which byte since the last barrier.
 
+use crate::simd::vectorized;
+
 /// Most waves of a workgroup whose accesses can be told apart.
 pub(crate) const MAX_WAVES: u32 = 63;
 /// Marks bytes that several waves read in one interval.
@@ -83,49 +85,19 @@ impl Lds {
         let tag = (number as u16) << WAVE_BITS | wave as u16;
         let mut faults = Faults::default();
         for &offset in &touch.offsets[..touch.spans] {
+            let (writers, readers) = (&mut self.writers[..], &mut self.readers[..]);
             let found = match touch.bytes {
-                16 => self.spans::<16, W>(touch, offset, tag),
-                12 => self.spans::<12, W>(touch, offset, tag),
-                8 => self.spans::<8, W>(touch, offset, tag),
-                4 => self.spans::<4, W>(touch, offset, tag),
-                2 => self.spans::<2, W>(touch, offset, tag),
-                _ => self.spans::<1, W>(touch, offset, tag),
+                16 => spans([(); 16], writers, readers, touch, offset, tag),
+                12 => spans([(); 12], writers, readers, touch, offset, tag),
+                8 => spans([(); 8], writers, readers, touch, offset, tag),
+                4 => spans([(); 4], writers, readers, touch, offset, tag),
+                2 => spans([(); 2], writers, readers, touch, offset, tag),
+                _ => spans([(); 1], writers, readers, touch, offset, tag),
             };
             faults.race |= found.race;
             faults.uninitialized |= found.uninitialized;
         }
         faults
-    }
-
-    #[inline(always)]
-    fn spans<const N: usize, const W: usize>(
-        &mut self,
-        touch: &Touch<W>,
-        offset: u32,
-        tag: u16,
-    ) -> Faults {
-        crate::simd::wide(|| {
-            let mut faults = Faults::default();
-            for lane in 0..W {
-                if touch.lanes >> lane & 1 == 0 {
-                    continue;
-                }
-                let at = (touch.base[lane].wrapping_add(offset)) as usize;
-                let writers: &mut [u16; N] = (&mut self.writers[at..at + N])
-                    .try_into()
-                    .expect("the slice has N elements");
-                let readers: &mut [u16; N] = (&mut self.readers[at..at + N])
-                    .try_into()
-                    .expect("the slice has N elements");
-                let (race, unwritten) = match touch.write {
-                    true => (write_span(writers, readers, tag), false),
-                    false => read_span(writers, readers, tag),
-                };
-                faults.race |= u64::from(race) << lane;
-                faults.uninitialized |= u64::from(unwritten) << lane;
-            }
-            faults
-        })
     }
 
     /// Moves the origin so that `interval` and the one before it have numbers again.
@@ -143,6 +115,39 @@ impl Lds {
             };
         }
         self.origin = origin;
+    }
+}
+
+vectorized! {
+    /// Notes spans of N bytes.
+    fn spans[const N: usize, const W: usize](
+        _bytes: [(); N],
+        writers: &mut [u16],
+        readers: &mut [u16],
+        touch: &Touch<W>,
+        offset: u32,
+        tag: u16,
+    ) -> Faults {
+        let mut faults = Faults::default();
+        for lane in 0..W {
+            if touch.lanes >> lane & 1 == 0 {
+                continue;
+            }
+            let at = (touch.base[lane].wrapping_add(offset)) as usize;
+            let writers: &mut [u16; N] = (&mut writers[at..at + N])
+                .try_into()
+                .expect("the slice has N elements");
+            let readers: &mut [u16; N] = (&mut readers[at..at + N])
+                .try_into()
+                .expect("the slice has N elements");
+            let (race, unwritten) = match touch.write {
+                true => (write_span(writers, readers, tag), false),
+                false => read_span(writers, readers, tag),
+            };
+            faults.race |= u64::from(race) << lane;
+            faults.uninitialized |= u64::from(unwritten) << lane;
+        }
+        faults
     }
 }
 

@@ -5,11 +5,13 @@
 //! `r` of C and D holds row `2 r + l / 16`. On RDNA 4 the two halves of the wave hold different
 //! parts of K, and register `r` of C and D holds row `r + 8 (l / 16)`.
 
+use std::sync::LazyLock;
+
 use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
 use crate::report::Check;
-use crate::simd::wide;
+use crate::simd::vectorized;
 use crate::text::{Line, Value};
 use crate::valu::float::{from_bf8, from_bf16, from_f16, from_fp8, to_bf16, to_f16, to_f32_odd};
 use crate::valu::{Type, constant};
@@ -157,7 +159,7 @@ impl Wmma {
         self.panel(self.b, 1, wave, &mut b);
         self.load_c(wave, &mut tile);
         multiply(&a[..self.k], &b[..self.k], &mut tile);
-        self.store_d(wave, &tile);
+        store_tile(&mut wave.v[usize::from(self.d)..], self.rows(), &tile);
         let count = if self.packed() { 4 } else { 8 };
         wave.last_mma = Some((self.d, count));
     }
@@ -212,47 +214,37 @@ impl Wmma {
         wave: &Wave<W>,
         panel: &mut Panel,
     ) {
-        let bits = element.bits();
-        let per_register = 32 / bits;
         let halves = if self.isa == Isa::Gfx11 { 1 } else { 2 };
-        let per_lane = self.k / halves;
-        let [low, high] = self.neg;
-        let float = matches!(element, Element::F16 | Element::Bf16);
-        wide(|| {
-            for half in 0..halves {
-                for at in 0..per_lane {
-                    // 16-bit operands of RDNA 4 interleave the halves of the wave by fours.
-                    let k = match (halves, bits) {
-                        (1, _) => at,
-                        (_, 16) => at / 4 * 8 + half * 4 + at % 4,
-                        _ => half * per_lane + at,
-                    };
-                    let register = &wave.v[usize::from(first) + at / per_register];
-                    let lanes: &[u32; 16] = register[16 * half..16 * half + 16]
-                        .try_into()
-                        .expect("the slice has 16 lanes");
-                    let shift = (at % per_register * bits) as u32;
-                    decode(lanes, shift, element, &mut panel[k]);
-                    let negate = if at % 2 == 0 { low } else { high };
-                    if float && negate[operand] {
-                        panel[k] = panel[k].map(|value| -value);
-                    }
+        fill_panel(
+            &wave.v[usize::from(first)..],
+            element,
+            self.k,
+            halves,
+            panel,
+        );
+        let [low, high] = self.neg.map(|neg| neg[operand]);
+        if matches!(element, Element::F16 | Element::Bf16) && (low || high) {
+            for (k, values) in panel.iter_mut().enumerate() {
+                if if k % 2 == 0 { low } else { high } {
+                    *values = values.map(|value| -value);
                 }
             }
-        });
+        }
     }
 
-    /// Register, and first lane, of a row of C or D.
-    fn row_place(&self, row: usize) -> (usize, usize) {
-        match self.isa {
-            Isa::Gfx11 => (row / 2, 16 * (row % 2)),
-            _ => (row % 8, 16 * (row / 8)),
+    fn rows(&self) -> Rows {
+        Rows {
+            isa: self.isa,
+            packed: self.packed(),
+            high: self.high,
+            accumulator: self.accumulator,
+            clamp: self.clamp,
         }
     }
 
     fn load_c<const W: usize>(&self, wave: &Wave<W>, tile: &mut Tile) {
-        let first = match self.c {
-            Third::Registers(first) => usize::from(first),
+        match self.c {
+            Third::Registers(first) => load_tile(&wave.v[usize::from(first)..], self.rows(), tile),
             Third::Const(bits) => {
                 let value = match self.accumulator {
                     Accumulator::F32 => f64::from(f32::from_bits(bits)),
@@ -261,29 +253,8 @@ impl Wmma {
                     Accumulator::I32 => f64::from(bits as i32),
                 };
                 *tile = [[value; 16]; 16];
-                return self.sign_c(tile);
             }
-        };
-        wide(|| {
-            for (row, values) in tile.iter_mut().enumerate() {
-                let (register, lane) = self.row_place(row);
-                let (register, shift) = match self.packed() {
-                    true => (register / 2, 16 * (register % 2)),
-                    false => (register, if self.high { 16 } else { 0 }),
-                };
-                let bits: &[u32; 16] = wave.v[first + register][lane..lane + 16]
-                    .try_into()
-                    .expect("the slice has 16 lanes");
-                for (value, &bits) in values.iter_mut().zip(bits) {
-                    *value = match self.accumulator {
-                        Accumulator::F32 => f64::from(f32::from_bits(bits)),
-                        Accumulator::F16 => f64::from(from_f16(bits >> shift & 0xffff)),
-                        Accumulator::Bf16 => f64::from(from_bf16(bits >> shift & 0xffff)),
-                        Accumulator::I32 => f64::from(bits as i32),
-                    };
-                }
-            }
-        });
+        }
         self.sign_c(tile);
     }
 
@@ -299,36 +270,32 @@ impl Wmma {
             }
         }
     }
+}
 
-    fn store_d<const W: usize>(&self, wave: &mut Wave<W>, tile: &Tile) {
-        let first = usize::from(self.d);
-        wide(|| {
-            for (row, values) in tile.iter().enumerate() {
-                let (register, lane) = self.row_place(row);
-                let (register, shift) = match self.packed() {
-                    true => (register / 2, 16 * (register % 2)),
-                    false => (register, if self.high { 16 } else { 0 }),
-                };
-                let bits: &mut [u32; 16] = (&mut wave.v[first + register][lane..lane + 16])
-                    .try_into()
-                    .expect("the slice has 16 lanes");
-                let keep = !(0xffff_u32 << shift);
-                for (bits, &value) in bits.iter_mut().zip(values) {
-                    *bits = match self.accumulator {
-                        Accumulator::F32 => canonical(value as f32).to_bits(),
-                        Accumulator::F16 => {
-                            *bits & keep | to_f16(canonical(to_f32_odd(value))) << shift
-                        }
-                        Accumulator::Bf16 => {
-                            *bits & keep | to_bf16(canonical(to_f32_odd(value))) << shift
-                        }
-                        // Exact in f64; without clamping the low 32 bits remain.
-                        Accumulator::I32 if self.clamp => value as i32 as u32,
-                        Accumulator::I32 => value as i64 as u32,
-                    };
-                }
-            }
-        });
+/// How rows of C and D lie in registers.
+#[derive(Clone, Copy)]
+struct Rows {
+    isa: Isa,
+    /// Two rows to a register.
+    packed: bool,
+    /// 16-bit rows in high halves.
+    high: bool,
+    accumulator: Accumulator,
+    clamp: bool,
+}
+
+impl Rows {
+    /// Register, first lane, and shift within the register, of a row.
+    #[inline(always)]
+    fn place(self, row: usize) -> (usize, usize, u32) {
+        let (register, lane) = match self.isa {
+            Isa::Gfx11 => (row / 2, 16 * (row % 2)),
+            Isa::Gfx12 => (row % 8, 16 * (row / 8)),
+        };
+        match self.packed {
+            true => (register / 2, lane, 16 * (register as u32 % 2)),
+            false => (register, lane, if self.high { 16 } else { 0 }),
+        }
     }
 }
 
@@ -342,27 +309,136 @@ fn canonical(value: f32) -> f32 {
     }
 }
 
-/// One element of sixteen lanes.
-#[inline(always)]
-fn decode(lanes: &[u32; 16], shift: u32, element: Element, out: &mut [f64; 16]) {
-    for (out, &bits) in out.iter_mut().zip(lanes) {
-        let bits = bits >> shift;
-        *out = match element {
-            Element::F16 => f64::from(from_f16(bits & 0xffff)),
-            Element::Bf16 => f64::from(from_bf16(bits & 0xffff)),
-            Element::Fp8 => f64::from(from_fp8(bits as u8)),
-            Element::Bf8 => f64::from(from_bf8(bits as u8)),
-            Element::Int8 { signed: true } => f64::from(bits as u8 as i8),
-            Element::Int8 { signed: false } => f64::from(bits as u8),
-            Element::Int4 { signed: true } => f64::from(((bits << 28) as i32) >> 28),
-            Element::Int4 { signed: false } => f64::from(bits & 15),
-        };
+/// The values of all bytes in the two 8-bit formats.
+static SMALL: LazyLock<[[f64; 256]; 2]> = LazyLock::new(|| {
+    let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
+    [
+        bytes.map(|byte| f64::from(from_fp8(byte))),
+        bytes.map(|byte| f64::from(from_bf8(byte))),
+    ]
+});
+
+vectorized! {
+    /// Decodes the elements of all lanes.
+    fn fill_panel[const W: usize](
+        registers: &[[u32; W]],
+        element: Element,
+        k: usize,
+        halves: usize,
+        panel: &mut Panel,
+    ) {
+        match element {
+            Element::F16 => fill(registers, 16, k, halves, panel, |bits| {
+                f64::from(from_f16(bits & 0xffff))
+            }),
+            Element::Bf16 => fill(registers, 16, k, halves, panel, |bits| {
+                f64::from(from_bf16(bits & 0xffff))
+            }),
+            Element::Fp8 => {
+                let table = &SMALL[0];
+                fill(registers, 8, k, halves, panel, |bits| table[usize::from(bits as u8)]);
+            }
+            Element::Bf8 => {
+                let table = &SMALL[1];
+                fill(registers, 8, k, halves, panel, |bits| table[usize::from(bits as u8)]);
+            }
+            Element::Int8 { signed: true } => {
+                fill(registers, 8, k, halves, panel, |bits| f64::from(bits as u8 as i8));
+            }
+            Element::Int8 { signed: false } => {
+                fill(registers, 8, k, halves, panel, |bits| f64::from(bits as u8));
+            }
+            Element::Int4 { signed: true } => fill(registers, 4, k, halves, panel, |bits| {
+                f64::from(((bits << 28) as i32) >> 28)
+            }),
+            Element::Int4 { signed: false } => {
+                fill(registers, 4, k, halves, panel, |bits| f64::from(bits & 15));
+            }
+        }
     }
 }
 
-/// `tile[m][n] += a[k][m] * b[k][n]`, the products being exact in f64.
-fn multiply(a: &[[f64; 16]], b: &[[f64; 16]], tile: &mut Tile) {
-    wide(|| {
+#[inline(always)]
+fn fill<const W: usize>(
+    registers: &[[u32; W]],
+    bits: usize,
+    k: usize,
+    halves: usize,
+    panel: &mut Panel,
+    value: impl Fn(u32) -> f64,
+) {
+    let (per_register, per_lane) = (32 / bits, k / halves);
+    for half in 0..halves {
+        for at in 0..per_lane {
+            // 16-bit operands of RDNA 4 interleave the halves of the wave by fours.
+            let k = match (halves, bits) {
+                (1, _) => at,
+                (_, 16) => at / 4 * 8 + half * 4 + at % 4,
+                _ => half * per_lane + at,
+            };
+            let shift = (at % per_register * bits) as u32;
+            let lanes = sixteen(&registers[at / per_register], 16 * half);
+            for (out, bits) in panel[k].iter_mut().zip(lanes) {
+                *out = value(bits >> shift);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn sixteen<const W: usize>(register: &[u32; W], first: usize) -> &[u32; 16] {
+    register[first..first + 16]
+        .try_into()
+        .expect("the slice has 16 lanes")
+}
+
+vectorized! {
+    fn load_tile[const W: usize](registers: &[[u32; W]], rows: Rows, tile: &mut Tile) {
+        for (row, values) in tile.iter_mut().enumerate() {
+            let (register, lane, shift) = rows.place(row);
+            let bits = sixteen(&registers[register], lane);
+            *values = match rows.accumulator {
+                Accumulator::F32 => bits.map(|bits| f64::from(f32::from_bits(bits))),
+                Accumulator::F16 => bits.map(|bits| f64::from(from_f16(bits >> shift & 0xffff))),
+                Accumulator::Bf16 => bits.map(|bits| f64::from(from_bf16(bits >> shift & 0xffff))),
+                Accumulator::I32 => bits.map(|bits| f64::from(bits as i32)),
+            };
+        }
+    }
+}
+
+vectorized! {
+    /// 16-bit results keep the other half of their registers.
+    fn store_tile[const W: usize](registers: &mut [[u32; W]], rows: Rows, tile: &Tile) {
+        for (row, values) in tile.iter().enumerate() {
+            let (register, lane, shift) = rows.place(row);
+            let keep = !(0xffff_u32 << shift);
+            let bits: &mut [u32; 16] = (&mut registers[register][lane..lane + 16])
+                .try_into()
+                .expect("the slice has 16 lanes");
+            match rows.accumulator {
+                Accumulator::F32 => *bits = values.map(|value| canonical(value as f32).to_bits()),
+                Accumulator::F16 => {
+                    for (bits, &value) in bits.iter_mut().zip(values) {
+                        *bits = *bits & keep | to_f16(canonical(to_f32_odd(value))) << shift;
+                    }
+                }
+                Accumulator::Bf16 => {
+                    for (bits, &value) in bits.iter_mut().zip(values) {
+                        *bits = *bits & keep | to_bf16(canonical(to_f32_odd(value))) << shift;
+                    }
+                }
+                // Exact in f64; without clamping the low 32 bits remain.
+                Accumulator::I32 if rows.clamp => *bits = values.map(|value| value as i32 as u32),
+                Accumulator::I32 => *bits = values.map(|value| value as i64 as u32),
+            }
+        }
+    }
+}
+
+vectorized! {
+    /// `tile[m][n] += a[k][m] * b[k][n]`, the products being exact in f64.
+    fn multiply[](a: &[[f64; 16]], b: &[[f64; 16]], tile: &mut Tile) {
         for (m, sums) in tile.iter_mut().enumerate() {
             let mut row = *sums;
             for (a, b) in a.iter().zip(b) {
@@ -373,5 +449,5 @@ fn multiply(a: &[[f64; 16]], b: &[[f64; 16]], tile: &mut Tile) {
             }
             *sums = row;
         }
-    });
+    }
 }

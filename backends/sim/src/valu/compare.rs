@@ -2,17 +2,16 @@
 
 use super::float::{class_f16, class_f32, from_f16};
 use super::{Row, Shape, Sources, Type};
-use crate::simd::wide;
+use crate::simd::vectorized;
 
-#[inline(always)]
-fn mask<const W: usize>(s: &Sources<'_, W>, f: impl Fn(u32, u32) -> bool) -> u64 {
-    wide(|| {
+vectorized! {
+    fn mask[const W: usize, F: Fn(u32, u32) -> bool](s: &Sources<'_, W>, f: F) -> u64 {
         let mut bits = 0;
         for lane in 0..W {
             bits |= u64::from(f(s[0][lane], s[1][lane])) << lane;
         }
         bits
-    })
+    }
 }
 
 #[inline(always)]

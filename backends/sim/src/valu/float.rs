@@ -100,32 +100,30 @@ pub(crate) fn to_f32_odd(value: f64) -> f32 {
     })
 }
 
+/// The sum of two numbers with an odd last bit where it is not exact, so that a further rounding
+/// to a shorter format is as if from the exact sum.
+#[inline(always)]
+pub(crate) fn sum_odd(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    // What the rounding lost, by Knuth's two-sum.
+    let shadow = sum - a;
+    let error = (a - (sum - shadow)) + (b - shadow);
+    let bits = sum.to_bits();
+    if error != 0.0 && error.is_finite() && bits & 1 == 0 {
+        let outward = (error > 0.0) == (sum > 0.0);
+        f64::from_bits(if outward { bits + 1 } else { bits - 1 })
+    } else {
+        sum
+    }
+}
+
 /// a x b + c of f16 values, rounded once.
 #[inline(always)]
 pub(crate) fn fma_f16(a: u32, b: u32, c: u32) -> u32 {
     let (a, b, c) = (from_f16(a), from_f16(b), from_f16(c));
-    let product = f64::from(a) * f64::from(b);
-    let c = f64::from(c);
-    let sum = product + c;
-    // What rounding to f64 lost, by Knuth's two-sum; its sign makes the last bit odd.
-    let shadow = sum - product;
-    let error = (product - (sum - shadow)) + (c - shadow);
-    let bits = sum.to_bits();
-    let sum = if error != 0.0 && error.is_finite() && bits & 1 == 0 {
-        f64::from_bits(if (error > 0.0) == (sum > 0.0) {
-            bits + 1
-        } else {
-            bits - 1
-        })
-    } else {
-        sum
-    };
+    let sum = sum_odd(f64::from(a) * f64::from(b), f64::from(c));
     let result = to_f16(to_f32_odd(sum));
-    pick_nan(result, 0x7c00, &[a.to_bits(), b.to_bits(), f64_nan_bits(c)])
-}
-
-fn f64_nan_bits(value: f64) -> u32 {
-    (value as f32).to_bits()
+    pick_nan(result, 0x7c00, &[a.to_bits(), b.to_bits(), c.to_bits()])
 }
 
 /// Replaces the host's choice of a NaN in an f16 result.

@@ -17,7 +17,7 @@ mod wide_ops;
 pub(crate) use lanes::{LaneOp, lane_op};
 pub(crate) use mixed::{Packed, packed};
 
-use crate::simd::wide;
+use crate::simd::vectorized;
 use crate::text::{EXEC, Half, Line, NULL, Operand, VCC, Value};
 use crate::wave::Wave;
 use dpp::Dpp;
@@ -122,49 +122,40 @@ impl<const W: usize> Row<W> {
     }
 }
 
-/// Loops over the lanes of one source.
-#[inline(always)]
-pub(crate) fn map1<const W: usize>(
-    s: &Sources<'_, W>,
-    out: &mut [u32; W],
-    f: impl Fn(u32) -> u32,
-) -> u64 {
-    wide(|| {
+vectorized! {
+    /// Loops over the lanes of one source.
+    pub(crate) fn map1[const W: usize, F: Fn(u32) -> u32](
+        s: &Sources<'_, W>, out: &mut [u32; W], f: F,
+    ) -> u64 {
         for lane in 0..W {
             out[lane] = f(s[0][lane]);
         }
-    });
-    0
+        0
+    }
 }
 
-/// Loops over the lanes of two sources.
-#[inline(always)]
-pub(crate) fn map2<const W: usize>(
-    s: &Sources<'_, W>,
-    out: &mut [u32; W],
-    f: impl Fn(u32, u32) -> u32,
-) -> u64 {
-    wide(|| {
+vectorized! {
+    /// Loops over the lanes of two sources.
+    pub(crate) fn map2[const W: usize, F: Fn(u32, u32) -> u32](
+        s: &Sources<'_, W>, out: &mut [u32; W], f: F,
+    ) -> u64 {
         for lane in 0..W {
             out[lane] = f(s[0][lane], s[1][lane]);
         }
-    });
-    0
+        0
+    }
 }
 
-/// Loops over the lanes of three sources.
-#[inline(always)]
-pub(crate) fn map3<const W: usize>(
-    s: &Sources<'_, W>,
-    out: &mut [u32; W],
-    f: impl Fn(u32, u32, u32) -> u32,
-) -> u64 {
-    wide(|| {
+vectorized! {
+    /// Loops over the lanes of three sources.
+    pub(crate) fn map3[const W: usize, F: Fn(u32, u32, u32) -> u32](
+        s: &Sources<'_, W>, out: &mut [u32; W], f: F,
+    ) -> u64 {
         for lane in 0..W {
             out[lane] = f(s[0][lane], s[1][lane], s[2][lane]);
         }
-    });
-    0
+        0
+    }
 }
 
 /// Rows of instructions on 32-bit operands: `"name" => |a, b| expression;`.

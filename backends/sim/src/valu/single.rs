@@ -3,9 +3,8 @@
 //! The transcendental ones are computed in f64 and rounded: AMD states an accuracy of one unit in
 //! the last place and publishes no bits. They flush denormals, as LLVM's expansions assume.
 
-use super::float::{flush, max, maximum, med3, min, minimum, result2, result3};
+use super::float::{flush, max, maximum, med3, min, minimum, result2, result3, sum_odd};
 use super::{Row, Shape, Type, map3, narrow};
-use crate::simd::wide;
 
 fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
@@ -23,6 +22,14 @@ fn one(value: f32, a: u32) -> u32 {
 
 fn transcendental(a: u32, function: impl Fn(f64) -> f64) -> u32 {
     one(flush(function(f64::from(flush(f(a)))) as f32), a)
+}
+
+/// a x b + c scaled back after `v_div_scale` scaled an operand: up when the quotient is large, down
+/// when it is small, rounded once.
+fn scaled_fma(a: f32, b: f32, c: f32) -> u32 {
+    let sum = sum_odd(f64::from(a) * f64::from(b), f64::from(c));
+    let exponent = if biased_exponent(c) > 127 { 64 } else { -64 };
+    result3((sum * 2_f64.powi(exponent)) as f32, a, b, c)
 }
 
 /// Exponent as `v_frexp_exp` gives it: of a mantissa in [0.5, 1).
@@ -65,7 +72,9 @@ fn div_scale(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     } else if s1.is_subnormal() {
         (up, false)
     } else if reciprocal_denormal && quotient_denormal {
-        (if s0 == s1 { up } else { s0 }, true)
+        // AMD's text scales the denominator up, which overflows for every such one; down is what
+        // the flag then undoes.
+        (if s0 == s1 { ldexp(s0, -64) } else { s0 }, true)
     } else if reciprocal_denormal {
         (ldexp(s0, -64), false)
     } else if quotient_denormal {
@@ -100,7 +109,9 @@ fn div_fixup(q: f32, denominator: f32, numerator: f32) -> f32 {
         || biased_exponent(numerator) - biased_exponent(denominator) < -150
     {
         sign * 0.0
-    } else if biased_exponent(denominator) == 255 {
+    } else if biased_exponent(numerator) - biased_exponent(denominator) > 128 {
+        // AMD's text tests the denominator for an exponent that only infinities and NaNs have; a
+        // quotient past the largest number is what overflow must mean.
         sign * f32::INFINITY
     } else {
         q.abs() * sign
@@ -142,20 +153,13 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         }
         "v_div_fmas_f32" => {
             let body = |s: &super::Sources<'_, W>, mask: u64, out: &mut [u32; W]| {
-                wide(|| {
-                    for lane in 0..W {
-                        let fused = fma(s[0][lane], s[1][lane], s[2][lane]);
-                        let exponent = if biased_exponent(f(s[2][lane])) > 127 {
-                            64
-                        } else {
-                            -64
-                        };
-                        out[lane] = match mask >> lane & 1 {
-                            1 => ldexp(f(fused), exponent).to_bits(),
-                            _ => fused,
-                        };
-                    }
-                });
+                for lane in 0..W {
+                    let [a, b, c] = [0, 1, 2].map(|at| s[at][lane]);
+                    out[lane] = match mask >> lane & 1 {
+                        1 => scaled_fma(f(a), f(b), f(c)),
+                        _ => fma(a, b, c),
+                    };
+                }
                 0
             };
             return Some(Row::narrow(body, Type::F32, THREE).shape(Shape::MaskIn));

@@ -66,6 +66,13 @@ pub fn compile(chip: &str, source: &str) -> CodeObject {
     CodeObject::load(&elf(chip, source)).expect("clang's output loads")
 }
 
+/// The same with division and square root rounded correctly.
+pub fn compile_exact(chip: &str, source: &str) -> CodeObject {
+    let flags = ["-cl-std=CL2.0", "-cl-fp32-correctly-rounded-divide-sqrt"];
+    let elf = run(chip, "cl", &format!("{PRELUDE}{source}"), &flags);
+    CodeObject::load(&elf).expect("clang's output loads")
+}
+
 /// The code object of an assembly source.
 pub fn assemble(chip: &str, source: &str) -> CodeObject {
     CodeObject::load(&run(chip, "assembler", source, &[])).expect("clang's output loads")

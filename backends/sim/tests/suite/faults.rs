@@ -76,7 +76,11 @@ fn plant(chips: &[&str], body: &str, check: Check, from: &str, to: &str, at: &st
         assert_eq!(report.passed(), check.is_warning());
         let first = &report.findings[0];
         assert!(first.instruction.contains(at), "{chip}: {first}");
-        assert!(first.history.contains(&first.instruction), "{chip}: {:?}", first.history);
+        assert!(
+            first.history.contains(&first.instruction),
+            "{chip}: {:?}",
+            first.history
+        );
         let (report, _) = run(chip, &wrong, 1, Checks::all().without(check));
         assert!(
             report.checks.values().all(|&n| n == 0),

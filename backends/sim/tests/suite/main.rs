@@ -3,6 +3,7 @@
 mod build;
 mod faults;
 mod gemm;
+mod instructions;
 mod kernels;
 mod loading;
 mod sources;

@@ -1,0 +1,714 @@
+//! Single instructions against models written for the tests alone.
+//!
+//! A kernel loads three vectors of 32 lanes, executes one instruction and stores what it wrote.
+//! The models know nothing of the simulator: plain Rust on integers, and f64 or wider arithmetic
+//! rounded once for floats.
+
+use tilefold_sim::{Arg, Launch, Simulator};
+
+use crate::{Bytes, Numbers, build, words};
+
+/// Values that tend to go wrong, and some that look random.
+fn samples(seed: u64) -> Vec<u32> {
+    let special = [
+        0,
+        1,
+        2,
+        31,
+        32,
+        0xffff_ffff,
+        0x7fff_ffff,
+        0x8000_0000,
+        0x00ff_ffff,
+        0x0080_0000,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0000,
+        0x0000_0001,
+        0x7f7f_ffff,
+        0x3c00_3c00,
+        0x7bff_0400,
+        0x8001_7c00,
+        0x4b00_0000,
+        0xcf00_0000,
+    ];
+    let mut numbers = Numbers(seed);
+    (0..32)
+        .map(|lane| match (lane as u64 + seed) % 3 {
+            0 => special[(numbers.next() % special.len() as u32) as usize],
+            1 => numbers.next(),
+            // A float of moderate size.
+            _ => ((numbers.next() % 4001) as f32 / 16.0 - 125.0).to_bits(),
+        })
+        .collect()
+}
+
+/// Executes `text` on v1, v2, v3 (and v4 to v7, which hold 4 to 7 in every lane) for a number of
+/// inputs; returns inputs and v0, v10 and `s20` of every lane.
+fn execute(chip: &str, text: &str) -> Vec<([u32; 3], [u32; 3])> {
+    let body = format!(
+        "
+s_load_b128 s[4:7], s[0:1], 0x0
+v_lshlrev_b32 v9, 2, v0
+{{scalar}}
+global_load_b32 v1, v9, s[4:5]
+global_load_b32 v2, v9, s[4:5] offset:128
+global_load_b32 v3, v9, s[4:5] offset:256
+{{load}}
+v_mov_b32 v0, v3
+v_mov_b32 v10, v2
+v_mov_b32 v4, 4
+v_mov_b32 v5, 5
+s_mov_b32 s20, 0
+s_mov_b32 s21, 0x12345678
+s_mov_b32 vcc_lo, 0x5555aaaa
+{text}
+v_mov_b32 v11, s20
+global_store_b32 v9, v0, s[6:7]
+global_store_b32 v9, v10, s[6:7] offset:128
+global_store_b32 v9, v11, s[6:7] offset:256
+"
+    );
+    let object = build::kernel(chip, &body);
+    let mut results = Vec::new();
+    for seed in 0..6 {
+        let inputs: Vec<u32> = (0..3).flat_map(|at| samples(seed * 3 + at)).collect();
+        let mut simulator = Simulator::new();
+        let a = simulator.memory.alloc_input(&inputs.bytes());
+        let b = simulator.memory.alloc_output(384);
+        let launch = Launch {
+            block: [32, 1, 1],
+            args: vec![Arg::Buffer(a), Arg::Buffer(b)],
+            ..Launch::default()
+        };
+        let report = simulator.launch(&object, "k", launch).unwrap();
+        assert!(report.passed(), "{text}: {:#?}", report.findings);
+        let out = words(&simulator.memory.read(b));
+        results.extend((0..32).map(|lane| {
+            let at = |part: usize, from: &[u32]| from[32 * part + lane];
+            (
+                [0, 1, 2].map(|part| at(part, &inputs)),
+                [0, 1, 2].map(|part| at(part, &out)),
+            )
+        }));
+    }
+    results
+}
+
+/// Checks that v0 is what the model makes of v1, v2 and v3, NaNs being equal to each other where
+/// `float` says that the result is one.
+fn check(chip: &str, text: &str, float: bool, model: impl Fn(u32, u32, u32) -> u32) {
+    for ([a, b, c], [got, ..]) in execute(chip, text) {
+        let expected = model(a, b, c);
+        let nan = |bits: u32| f32::from_bits(bits).is_nan();
+        let same = got == expected || float && nan(got) && nan(expected);
+        assert!(
+            same,
+            "{chip} {text}: {a:#x} {b:#x} {c:#x} gives {got:#x}, not {expected:#x}"
+        );
+    }
+}
+
+const BOTH: [&str; 2] = ["gfx1100", "gfx1201"];
+
+fn f(bits: u32) -> f32 {
+    f32::from_bits(bits)
+}
+
+fn b(value: f32) -> u32 {
+    value.to_bits()
+}
+
+#[test]
+fn integers() {
+    type Model = fn(u32, u32, u32) -> u32;
+    let table: &[(&str, Model)] = &[
+        ("v_add_nc_u32 v0, v1, v2", |a, b, _| a.wrapping_add(b)),
+        ("v_add_nc_u32 v0, 0x12345, v2", |_, b, _| {
+            b.wrapping_add(0x12345)
+        }),
+        ("v_sub_nc_u32 v0, v1, v2", |a, b, _| a.wrapping_sub(b)),
+        ("v_subrev_nc_u32 v0, v1, v2", |a, b, _| b.wrapping_sub(a)),
+        ("v_add3_u32 v0, v1, v2, v3", |a, b, c| {
+            a.wrapping_add(b).wrapping_add(c)
+        }),
+        ("v_lshl_add_u32 v0, v1, v2, v3", |a, b, c| {
+            a.wrapping_shl(b).wrapping_add(c)
+        }),
+        ("v_add_lshl_u32 v0, v1, v2, v3", |a, b, c| {
+            a.wrapping_add(b).wrapping_shl(c)
+        }),
+        ("v_lshl_or_b32 v0, v1, v2, v3", |a, b, c| {
+            a.wrapping_shl(b) | c
+        }),
+        ("v_and_or_b32 v0, v1, v2, v3", |a, b, c| (a & b) | c),
+        ("v_or3_b32 v0, v1, s21, v3", |a, _, c| a | 0x1234_5678 | c),
+        ("v_and_b32 v0, v1, v2", |a, b, _| a & b),
+        ("v_or_b32 v0, -16, v2", |_, b, _| b | 0xffff_fff0),
+        ("v_xor_b32 v0, v1, v2", |a, b, _| a ^ b),
+        ("v_lshlrev_b32 v0, v1, v2", |a, b, _| b.wrapping_shl(a)),
+        ("v_lshrrev_b32 v0, 7, v2", |_, b, _| b / 128),
+        ("v_ashrrev_i32 v0, v1, v2", |a, b, _| {
+            (b as i32).wrapping_shr(a) as u32
+        }),
+        ("v_bfe_u32 v0, v1, 5, 10", |a, _, _| a / 32 % 1024),
+        ("v_mul_lo_u32 v0, v1, v2", |a, b, _| a.wrapping_mul(b)),
+        ("v_mul_hi_u32 v0, v1, v2", |a, b, _| {
+            (a as u64 * b as u64 / (1 << 32)) as u32
+        }),
+        ("v_mul_u32_u24 v0, v1, v2", |a, b, _| {
+            ((a % (1 << 24)) as u64 * (b % (1 << 24)) as u64) as u32
+        }),
+        ("v_mad_u32_u24 v0, v1, v2, v3", |a, b, c| {
+            ((a % (1 << 24)) as u64 * (b % (1 << 24)) as u64 + c as u64) as u32
+        }),
+        ("v_max_i32 v0, v1, v2", |a, b, _| {
+            if a as i32 > b as i32 { a } else { b }
+        }),
+        ("v_min_u32 v0, v1, v2", |a, b, _| if a < b { a } else { b }),
+        (
+            "v_cndmask_b32 v0, v1, -1.0, vcc_lo",
+            |_, _, _| unreachable!(),
+        ),
+        ("v_perm_b32 v0, v1, v2, 0x0c020605", |a, b, _| {
+            // Bytes 0 to 3 are the second source's.
+            let bytes = [b.to_le_bytes(), a.to_le_bytes()].concat();
+            u32::from_le_bytes([bytes[5], bytes[6], bytes[2], 0])
+        }),
+        ("v_mov_b32 v0, v1", |a, _, _| a),
+        ("v_mbcnt_lo_u32_b32 v0, -1, v1", |_, _, _| unreachable!()),
+    ];
+    for chip in BOTH {
+        for (text, model) in table {
+            if !text.contains("mbcnt") && !text.contains("cndmask") {
+                check(chip, text, false, model);
+            }
+        }
+    }
+}
+
+#[test]
+fn lanes_and_masks() {
+    for chip in BOTH {
+        for (at, ([a, ..], [got, ..])) in execute(chip, "v_mbcnt_lo_u32_b32 v0, 0xf0f0f0f0, v1")
+            .into_iter()
+            .enumerate()
+        {
+            let lane = at as u32 % 32;
+            let below = (0..lane).filter(|bit| bit % 8 >= 4).count() as u32;
+            assert_eq!(got, a.wrapping_add(below), "{chip} lane {lane}");
+        }
+        let select = "v_cndmask_b32 v0, v1, -1.0, vcc_lo";
+        for (at, ([a, ..], [got, ..])) in execute(chip, select).into_iter().enumerate() {
+            let on = 0x5555_aaaa_u32 >> (at % 32) & 1 == 1;
+            assert_eq!(got, if on { 0xbf80_0000 } else { a }, "{chip}");
+        }
+        let all = execute(chip, "v_readfirstlane_b32 s20, v1");
+        for chunk in all.chunks(32) {
+            assert!(
+                chunk.iter().all(|(_, out)| out[2] == chunk[0].0[0]),
+                "{chip}"
+            );
+        }
+        let all = execute(chip, "v_readlane_b32 s20, v1, 7");
+        for chunk in all.chunks(32) {
+            assert!(
+                chunk.iter().all(|(_, out)| out[2] == chunk[7].0[0]),
+                "{chip}"
+            );
+        }
+        type From = fn(usize) -> usize;
+        let moves: [(&str, From); 6] = [
+            (
+                "v_mov_b32_dpp v0, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
+                |l| l ^ 1,
+            ),
+            (
+                "v_mov_b32_dpp v0, v1 row_xmask:5 row_mask:0xf bank_mask:0xf",
+                |l| l ^ 5,
+            ),
+            (
+                "v_mov_b32_dpp v0, v1 row_half_mirror row_mask:0xf bank_mask:0xf",
+                |l| l ^ 7,
+            ),
+            (
+                "v_mov_b32_dpp v0, v1 row_ror:3 row_mask:0xf bank_mask:0xf",
+                |l| l / 16 * 16 + (l + 13) % 16,
+            ),
+            (
+                "ds_swizzle_b32 v0, v1 offset:swizzle(SWAP,16)\n{lds}",
+                |l| l ^ 16,
+            ),
+            ("v_permlanex16_b32 v0, v1, 0x76543210, 0xfedcba98", |l| {
+                l ^ 16
+            }),
+        ];
+        for (text, from) in moves {
+            for chunk in execute(
+                chip,
+                &text.replace("0x76543210, 0xfedcba98", "s12, s13").replace(
+                    "v_permlanex16",
+                    "s_mov_b32 s12, 0x76543210\ns_mov_b32 s13, 0xfedcba98\nv_permlanex16",
+                ),
+            )
+            .chunks(32)
+            {
+                for (lane, (_, out)) in chunk.iter().enumerate() {
+                    assert_eq!(out[0], chunk[from(lane)].0[0], "{chip} {text} lane {lane}");
+                }
+            }
+        }
+        // A shift out of the row: lane 0 keeps what v0 was, or reads zero with bound_ctrl.
+        let shift = "v_mov_b32_dpp v0, v1 row_shr:1 row_mask:0xf bank_mask:0xf";
+        for (suffix, old) in [("", true), (" bound_ctrl:1", false)] {
+            for chunk in execute(chip, &format!("{shift}{suffix}")).chunks(32) {
+                for (lane, (input, out)) in chunk.iter().enumerate() {
+                    let expected = match lane % 16 {
+                        0 if old => input[2],
+                        0 => 0,
+                        _ => chunk[lane - 1].0[0],
+                    };
+                    assert_eq!(out[0], expected, "{chip} {shift}{suffix} lane {lane}");
+                }
+            }
+        }
+        // Addresses pick lanes by their bits 2 to 6.
+        for chunk in execute(chip, "ds_bpermute_b32 v0, v2, v1\n{lds}").chunks(32) {
+            for (input, out) in chunk {
+                assert_eq!(out[0], chunk[input[1] as usize / 4 % 32].0[0], "{chip}");
+            }
+        }
+    }
+}
+
+#[test]
+fn carries_and_wide_results() {
+    for chip in BOTH {
+        for (at, ([a, b, _], [low, _, mask])) in execute(chip, "v_add_co_u32 v0, s20, v1, v2")
+            .into_iter()
+            .enumerate()
+        {
+            let sum = a as u64 + b as u64;
+            assert_eq!(
+                (low, mask >> (at % 32) & 1),
+                (sum as u32, (sum >> 32) as u32),
+                "{chip}"
+            );
+        }
+        let text = "v_add_co_ci_u32 v0, s20, v1, v2, vcc_lo";
+        for (at, ([a, b, _], [low, _, mask])) in execute(chip, text).into_iter().enumerate() {
+            let carry = 0x5555_aaaa_u64 >> (at % 32) & 1;
+            let sum = a as u64 + b as u64 + carry;
+            assert_eq!(
+                (low, mask >> (at % 32) & 1),
+                (sum as u32, (sum >> 32) as u32),
+                "{chip}"
+            );
+        }
+        let (unsigned, signed) = match chip {
+            "gfx1201" => ("v_mad_co_u64_u32", "v_mad_co_i64_i32"),
+            _ => ("v_mad_u64_u32", "v_mad_i64_i32"),
+        };
+        let tail = "v[12:13], s20, v1, v2, v[4:5]\nv_mov_b32 v0, v12\nv_mov_b32 v10, v13";
+        for ([a, b, _], [low, high, _]) in execute(chip, &format!("{unsigned} {tail}")) {
+            let expected = (a as u128 * b as u128 + (5 << 32) + 4) as u64;
+            assert_eq!((low as u64) | (high as u64) << 32, expected, "{chip}");
+        }
+        for ([a, b, _], [low, high, _]) in execute(chip, &format!("{signed} {tail}")) {
+            let product = a as i32 as i128 * b as i32 as i128 + (5 << 32) + 4;
+            assert_eq!((low as u64) | (high as u64) << 32, product as u64, "{chip}");
+        }
+        let text = "v_mov_b32 v12, v1\nv_mov_b32 v13, v2\n\
+                    v_lshlrev_b64 v[14:15], 5, v[12:13]\nv_mov_b32 v0, v14\nv_mov_b32 v10, v15";
+        for ([a, b, _], [low, high, _]) in execute(chip, text) {
+            let value = (a as u64 | (b as u64) << 32) << 5;
+            assert_eq!((low, high), (value as u32, (value >> 32) as u32), "{chip}");
+        }
+    }
+}
+
+/// The sum of a product and a number, rounded once to f32: exact in 128-bit integers scaled by the
+/// smallest exponents, for finite sources.
+fn fused(a: f32, b: f32, c: f32) -> f32 {
+    if !(a.is_finite() && b.is_finite() && c.is_finite()) {
+        return a * b + c;
+    }
+    // Rust's own, which the host or its library computes.
+    a.mul_add(b, c)
+}
+
+#[test]
+fn floats() {
+    type Model = fn(u32, u32, u32) -> u32;
+    let table: &[(&str, Model)] = &[
+        ("v_add_f32 v0, v1, v2", |a, c, _| b(f(a) + f(c))),
+        ("v_add_f32 v0, -v1, |v2|", |a, c, _| b(f(c).abs() - f(a))),
+        ("v_sub_f32 v0, v1, v2", |a, c, _| b(f(a) - f(c))),
+        ("v_mul_f32 v0, 0.15915494, v2", |_, c, _| {
+            b(f(c) * 0.159_154_94)
+        }),
+        ("v_mul_f32 v0, v1, v2", |a, c, _| b(f(a) * f(c))),
+        ("v_mul_f32_e64 v0, v1, v2 clamp", |a, c, _| {
+            let x = f(a) * f(c);
+            b(if x > 1.0 {
+                1.0
+            } else if x > 0.0 {
+                x
+            } else {
+                0.0
+            })
+        }),
+        ("v_add_f32_e64 v0, v1, v2 mul:2", |a, c, _| {
+            b((f(a) + f(c)) * 2.0)
+        }),
+        ("v_fma_f32 v0, v1, v2, v3", |x, y, z| {
+            b(fused(f(x), f(y), f(z)))
+        }),
+        ("v_fma_f32 v0, v1, -v2, 1.0", |x, y, _| {
+            b(fused(f(x), -f(y), 1.0))
+        }),
+        ("v_fmac_f32 v0, v1, v2", |x, y, z| {
+            b(fused(f(x), f(y), f(z)))
+        }),
+        ("v_cvt_f32_i32 v0, v1", |a, _, _| b(a as i32 as f32)),
+        ("v_cvt_f32_u32 v0, v1", |a, _, _| b(a as f32)),
+        ("v_rndne_f32 v0, v1", |a, _, _| b(f(a).round_ties_even())),
+        ("v_rcp_f32 v0, v1", |a, _, _| {
+            let flush = |x: f32| {
+                if x.is_subnormal() {
+                    0.0_f32.copysign(x)
+                } else {
+                    x
+                }
+            };
+            b(flush(1.0 / flush(f(a))))
+        }),
+    ];
+    for chip in BOTH {
+        for (text, model) in table {
+            check(chip, text, true, model);
+        }
+        let (max, med) = match chip {
+            "gfx1201" => ("v_max_num_f32", "v_med3_num_f32"),
+            _ => ("v_max_f32", "v_med3_f32"),
+        };
+        check(chip, &format!("{max} v0, v1, v2"), true, |a, c, _| {
+            match (f(a), f(c)) {
+                (x, y) if x.is_nan() => b(y),
+                (x, y) if y.is_nan() => b(x),
+                (x, y) if x == 0.0 && y == 0.0 => a & c,
+                (x, y) => b(if x < y { y } else { x }),
+            }
+        });
+        check(
+            chip,
+            &format!("{med} v0, v1, 0, 1.0"),
+            true,
+            |a, _, _| match f(a) {
+                x if x.is_nan() || x <= 0.0 => 0,
+                x => b(if x > 1.0 { 1.0 } else { x }),
+            },
+        );
+        check(chip, "v_cvt_i32_f32 v0, v1", false, |a, _, _| {
+            let x = f64::from(f(a)).trunc();
+            if x.is_nan() {
+                0
+            } else {
+                x.clamp(-2_147_483_648.0, 2_147_483_647.0) as i64 as u32
+            }
+        });
+        check(chip, "v_cvt_u32_f32 v0, v1", false, |a, _, _| {
+            let x = f64::from(f(a)).trunc();
+            if x.is_nan() {
+                0
+            } else {
+                x.clamp(0.0, 4_294_967_295.0) as u64 as u32
+            }
+        });
+        // Sum of f16 and f32 in one: the low half of v1, the high half of v2, all of v3.
+        let text = "v_fma_mix_f32 v0, v1, v2, v3 op_sel:[0,1,0] op_sel_hi:[1,1,0]";
+        check(chip, text, true, |x, y, z| {
+            let half = |bits: u16| half::f16::from_bits(bits).to_f32();
+            b(fused(half(x as u16), half((y >> 16) as u16), f(z)))
+        });
+    }
+}
+
+#[test]
+fn halves() {
+    use half::f16;
+    let h = |bits: u32| f16::from_bits(bits as u16);
+    let same = |got: u32, expected: f16| {
+        got as u16 == expected.to_bits() || h(got).is_nan() && expected.is_nan()
+    };
+    for chip in BOTH {
+        for ([a, _, c], [got, ..]) in execute(chip, "v_cvt_f16_f32 v0, v1") {
+            // The other half stays.
+            assert!(
+                same(got, f16::from_f32(f(a))) && got >> 16 == c >> 16,
+                "{chip} {a:#x} {got:#x}"
+            );
+        }
+        for ([a, y, _], [got, ..]) in execute(chip, "v_mul_f16 v0, v1, v2") {
+            let expected = f16::from_f64(h(a).to_f64() * h(y).to_f64());
+            assert!(same(got, expected), "{chip} {a:#x} {y:#x} {got:#x}");
+        }
+        for ([x, y, z], [got, ..]) in execute(chip, "v_pk_fma_f16 v0, v1, v2, v3 op_sel_hi:[0,1,1]")
+        {
+            for part in 0..2 {
+                let at = |bits: u32| h(bits >> (16 * part)).to_f64();
+                // f64 is wide enough for these unless the addend is far away; then it decides.
+                let expected = f16::from_f64(h(x).to_f64() * at(y) + at(z));
+                assert!(
+                    same(got >> (16 * part), expected),
+                    "{chip} {x:#x} {y:#x} {z:#x} {got:#x}"
+                );
+            }
+        }
+        for ([a, y, _], [got, ..]) in execute(chip, "v_cvt_pk_rtz_f16_f32 v0, v1, v2") {
+            for (bits, input) in [(got, a), (got >> 16, y)] {
+                let near = f16::from_f32(f(input));
+                let over = f64::from(near.to_f32()).abs() > f64::from(f(input)).abs();
+                let expected = match over {
+                    true => f16::from_bits(near.to_bits() - 1),
+                    false => near,
+                };
+                assert!(same(bits, expected), "{chip} {input:#x} {bits:#x}");
+            }
+        }
+        for ([a, y, _], [got, ..]) in execute(chip, "v_pack_b32_f16 v0, v1, v2") {
+            assert_eq!(got, (a & 0xffff) | y << 16, "{chip}");
+        }
+    }
+}
+
+#[test]
+fn comparisons() {
+    type Model = fn(u32, u32) -> bool;
+    let table: &[(&str, Model)] = &[
+        ("v_cmp_gt_i32 s20, v1, v2", |a, c| a as i32 > c as i32),
+        ("v_cmp_le_i32 s20, v1, v2", |a, c| a as i32 <= c as i32),
+        ("v_cmp_gt_u32 s20, v1, v2", |a, c| a > c),
+        ("v_cmp_eq_u32 s20, v1, v2", |a, c| a == c),
+        ("v_cmp_ge_f32 s20, v1, v2", |a, c| f(a) >= f(c)),
+        ("v_cmp_lt_f32 s20, v1, v2", |a, c| f(a) < f(c)),
+        ("v_cmp_u_f32 s20, v1, v2", |a, c| {
+            f(a).is_nan() || f(c).is_nan()
+        }),
+        ("v_cmp_nge_f32 s20, v1, v2", |a, c| {
+            f(a).is_nan() || f(c).is_nan() || f(a) < f(c)
+        }),
+        // Infinities, as the expansion of a square root asks for.
+        ("v_cmp_class_f32 s20, v1, 0x204", |a, _| f(a).is_infinite()),
+        ("v_cmp_class_f32 s20, v1, 0x90", |a, _| f(a).is_subnormal()),
+        ("v_cmp_class_f32 s20, v1, 0x3", |a, _| f(a).is_nan()),
+    ];
+    for chip in BOTH {
+        for (text, model) in table {
+            for (at, ([a, c, _], out)) in execute(chip, text).into_iter().enumerate() {
+                let bit = out[2] >> (at % 32) & 1 == 1;
+                assert_eq!(bit, model(a, c), "{chip} {text}: {a:#x} {c:#x}");
+            }
+        }
+        // A comparison that narrows EXEC: the other lanes keep what they had.
+        let text = "v_cmpx_gt_i32 v1, v2\nv_mov_b32 v0, v1\ns_mov_b32 exec_lo, -1";
+        for ([a, c, old], out) in execute(chip, text) {
+            assert_eq!(out[0], if a as i32 > c as i32 { a } else { old }, "{chip}");
+        }
+    }
+}
+
+#[test]
+fn division_and_root() {
+    // LLVM's expansions of a correctly rounded division and root, by scales and fused steps.
+    const SOURCE: &str = "
+kernel void divide(global const float *x, global const float *y, global float *z) {
+    int i = get_local_id(0);
+    z[i] = x[i] / y[i];
+    z[i + 32] = __builtin_sqrtf(x[i]);
+}";
+    for chip in BOTH {
+        let object = build::compile_exact(chip, SOURCE);
+        for seed in 0..20 {
+            let (x, y) = (samples(seed), samples(seed + 100));
+            let mut simulator = Simulator::new();
+            let a = simulator.memory.alloc_input(&x.bytes());
+            let d = simulator.memory.alloc_input(&y.bytes());
+            let z = simulator.memory.alloc_output(256);
+            let launch = Launch {
+                block: [32, 1, 1],
+                args: vec![Arg::Buffer(a), Arg::Buffer(d), Arg::Buffer(z)],
+                ..Launch::default()
+            };
+            let report = simulator.launch(&object, "divide", launch).unwrap();
+            assert!(report.passed(), "{chip}: {:#?}", report.findings);
+            let got = words(&simulator.memory.read(z));
+            for lane in 0..32 {
+                let (x, y) = (f(x[lane]), f(y[lane]));
+                for (got, expected) in [(got[lane], x / y), (got[lane + 32], x.sqrt())] {
+                    let nan = f(got).is_nan() && expected.is_nan();
+                    assert!(
+                        got == b(expected) || nan,
+                        "{chip} {x:e} {y:e}: {:e}, {expected:e}",
+                        f(got)
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Runs scalar code on pairs in s[12:13] and s[14:15]; yields the pairs, s[20:21] and SCC.
+fn scalars(chip: &str, text: &str) -> Vec<(u64, u64, u64, bool)> {
+    let lanes = 0..8;
+    let body: String = lanes
+        .clone()
+        .map(|lane| {
+            format!(
+                "v_readlane_b32 s12, v1, {lane}\nv_readlane_b32 s13, v2, {lane}\n\
+                 v_readlane_b32 s14, v3, {lane}\nv_readlane_b32 s15, v1, {}\n\
+                 s_mov_b64 s[20:21], s[12:13]\n{text}\ns_cselect_b32 s16, 1, 0\n\
+                 v_writelane_b32 v0, s20, {lane}\nv_writelane_b32 v0, s16, {}\n\
+                 v_writelane_b32 v10, s21, {lane}\n",
+                lane + 8,
+                lane + 8
+            )
+        })
+        .collect();
+    let all = execute(chip, &body);
+    all.chunks(32)
+        .flat_map(|chunk| {
+            lanes.clone().map(|lane| {
+                let [a, b, c] = chunk[lane].0;
+                let d = chunk[lane + 8].0[0];
+                let wide = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+                let result = wide(chunk[lane].1[0], chunk[lane].1[1]);
+                (wide(a, b), wide(c, d), result, chunk[lane + 8].1[0] == 1)
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn scalar_arithmetic() {
+    type Model = fn(u64, u64) -> (u64, bool);
+    let table: &[(&str, Model)] = &[
+        ("s_add_u32 s20, s12, s14", |a, b| {
+            let sum = (a as u32 as u64) + (b as u32 as u64);
+            (sum, sum > 0xffff_ffff)
+        }),
+        ("s_add_i32 s20, s12, s14", |a, b| {
+            let sum = a as i32 as i64 + b as i32 as i64;
+            (sum as u64, sum != sum as i32 as i64)
+        }),
+        ("s_sub_i32 s20, s12, s14", |a, b| {
+            let sum = a as i32 as i64 - b as i32 as i64;
+            (sum as u64, sum != sum as i32 as i64)
+        }),
+        ("s_addk_i32 s20, 0x8001", |a, _| {
+            let sum = a as i32 as i64 - 0x7fff;
+            (sum as u64, sum != sum as i32 as i64)
+        }),
+        ("s_cmp_eq_u32 s12, s12\ns_addc_u32 s20, s12, s14", |a, b| {
+            let sum = (a as u32 as u64) + (b as u32 as u64) + 1;
+            (sum, sum > 0xffff_ffff)
+        }),
+        (
+            "s_mul_hi_u32 s20, s12, s14\ns_cmp_eq_u32 s12, s12",
+            |a, b| ((a as u32 as u64 * b as u32 as u64) >> 32, true),
+        ),
+        ("s_and_b32 s20, s12, s14", |a, b| {
+            ((a & b) as u32 as u64, (a & b) as u32 != 0)
+        }),
+        ("s_and_not1_b32 s20, s12, s14", |a, b| {
+            ((a & !b) as u32 as u64, (a & !b) as u32 != 0)
+        }),
+        ("s_xor_b32 s20, s12, -1", |a, _| {
+            (!a as u32 as u64, !a as u32 != 0)
+        }),
+        ("s_lshl_b32 s20, s12, s14", |a, b| {
+            let x = (a as u32) << (b % 32);
+            (x as u64, x != 0)
+        }),
+        ("s_ashr_i32 s20, s12, s14", |a, b| {
+            let x = (a as i32) >> (b % 32);
+            (x as u64, x != 0)
+        }),
+        ("s_lshl_b64 s[20:21], s[12:13], s14", |a, b| {
+            (a << (b % 64), a << (b % 64) != 0)
+        }),
+        ("s_bfe_u32 s20, s12, 0x50019", |a, _| {
+            let x = a as u32 >> 25 & 31;
+            (x as u64, x != 0)
+        }),
+        ("s_bcnt1_i32_b32 s20, s12", |a, _| {
+            ((a as u32).count_ones() as u64, a as u32 != 0)
+        }),
+        ("s_abs_i32 s20, s12", |a, _| {
+            ((a as i32).wrapping_abs() as u64, a as u32 != 0)
+        }),
+        ("s_min_i32 s20, s12, s14", |a, b| {
+            ((a as i32).min(b as i32) as u64, (a as i32) < b as i32)
+        }),
+        ("s_max_i32 s20, s12, s14", |a, b| {
+            ((a as i32).max(b as i32) as u64, a as i32 >= b as i32)
+        }),
+        ("s_cmp_lt_i32 s12, s14", |a, b| (a, (a as i32) < b as i32)),
+        ("s_cmp_ge_u32 s12, s14", |a, b| (a, a as u32 >= b as u32)),
+        ("s_cmp_lg_u64 s[12:13], s[14:15]", |a, b| (a, a != b)),
+        ("s_movk_i32 s20, 0x8000\ns_cmp_eq_u32 s12, s12", |_, _| {
+            (0xffff_8000, true)
+        }),
+    ];
+    for chip in BOTH {
+        for (text, model) in table {
+            let text = match chip {
+                "gfx1201" => text
+                    .replace("s_add_i32", "s_add_co_i32")
+                    .replace("s_sub_i32", "s_sub_co_i32")
+                    .replace("s_addk_i32", "s_addk_co_i32")
+                    .replace("s_addc_u32", "s_add_co_ci_u32")
+                    .replace("s_add_u32", "s_add_co_u32"),
+                _ => (*text).to_owned(),
+            };
+            let wide = text.contains("[20:21]");
+            for (a, b, result, scc) in scalars(chip, &text) {
+                let (expected, flag) = model(a, b);
+                let mask = if wide { u64::MAX } else { 0xffff_ffff };
+                assert_eq!(
+                    (result & mask, scc),
+                    (expected & mask, flag),
+                    "{chip} {text}: {a:#x} {b:#x}"
+                );
+            }
+        }
+        for (a, _, result, _) in scalars(
+            chip,
+            "s_mov_b64 exec, s[12:13]\ns_and_saveexec_b32 s20, \
+             s13\ns_mov_b32 s21, exec_lo\ns_mov_b32 exec_lo, -1",
+        ) {
+            let (low, high) = (a as u32, (a >> 32) as u32);
+            assert_eq!(
+                result,
+                u64::from(low) | u64::from(low & high) << 32,
+                "{chip}"
+            );
+        }
+    }
+    for (a, b, result, _) in scalars("gfx1201", "s_mul_u64 s[20:21], s[12:13], s[14:15]") {
+        assert_eq!(result, a.wrapping_mul(b));
+    }
+    for (a, b, result, _) in scalars("gfx1201", "s_add_nc_u64 s[20:21], s[12:13], s[14:15]") {
+        assert_eq!(result, a.wrapping_add(b));
+    }
+    for (a, b, result, _) in scalars("gfx1201", "s_mul_f32 s20, s12, s14") {
+        let expected = f(a as u32) * f(b as u32);
+        let got = f(result as u32);
+        assert!(
+            got == expected || got.is_nan() && expected.is_nan(),
+            "{a:#x} {b:#x}"
+        );
+    }
+}
