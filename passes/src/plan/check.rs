@@ -6,7 +6,7 @@ use crate::{
     tiling::{copy_layout, copy_threads},
 };
 use tilefold_dialect::{
-    atoms::{CopyAtom, Direction, MmaAtom, Space},
+    atoms::{CopyAtom, Direction, MmaAtom, RegisterVector, Space},
     element::ElementType,
     plan::Prefetch,
     problem::{MAX_EXTENT, Operand, OperandLayout, Problem},
@@ -196,20 +196,12 @@ pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
         );
     }
     let schedule = &spec.plan.schedule;
-    if schedule.prefetch == Some(Prefetch::Interleaved) {
-        return refuse(
-            spec,
-            "schedule.prefetch",
-            "interleaved prefetch is not built in this version",
-            "take burst, or none",
-        );
-    }
-    if schedule.priority == Some(true) {
+    if schedule.priority == Some(true) && schedule.prefetch != Some(Prefetch::Interleaved) {
         return refuse(
             spec,
             "schedule.priority",
-            "wave priorities are not built in this version",
-            "leave the field out",
+            "priorities are raised around matrix instructions among which loads are spread",
+            "take prefetch = \"interleaved\", or leave the field out",
         );
     }
     Ok(schedule.prefetch)
@@ -222,6 +214,7 @@ pub fn tile(
     atom: &MmaAtom,
     block: [i64; 3],
     waves: [i64; 2],
+    prefetch: Prefetch,
 ) -> Checked<()> {
     let need = [
         atom.shape[0] * waves[0],
@@ -247,29 +240,63 @@ pub fn tile(
             );
         }
     }
-    let repeat = [block[0] / need[0], block[1] / need[1]];
+    registers(
+        spec,
+        machine,
+        atom,
+        block,
+        waves,
+        [block[0] / need[0], block[1] / need[1]],
+        prefetch,
+    )
+}
+
+/// Whether a wave has registers for its `repeat` = (m, n) atoms and for what it carries to LDS.
+/// What does not fit would go through memory in the main loop, and take LLVM minutes.
+///
+/// This bounds the matrix instructions of a K tile too, all of which are unrolled: along m and n
+/// by registers, along k by LDS.
+fn registers(
+    spec: &Spec,
+    machine: &Machine,
+    atom: &MmaAtom,
+    block: [i64; 3],
+    waves: [i64; 2],
+    repeat: [i64; 2],
+    prefetch: Prefetch,
+) -> Checked<()> {
     let bits = |element: &str| element[1..].parse::<i64>().unwrap_or(32);
-    let vgprs =
-        |vector: &tilefold_dialect::atoms::RegisterVector| vector.len * bits(vector.element) / 32;
-    let accumulators = repeat[0]
-        .saturating_mul(repeat[1])
-        .saturating_mul(vgprs(&atom.cd));
-    let fragments = (repeat[0] + 1).saturating_mul(vgprs(&atom.ab));
+    let vgprs = |vector: &RegisterVector| vector.len * bits(vector.element) / 32;
+    let accumulators = repeat[0] * repeat[1] * vgprs(&atom.cd);
+    let fragments = (repeat[0] + 1) * vgprs(&atom.ab);
+    let carried = [block[0], block[1]].map(|rows| {
+        rows * block[2] * i64::from(atom.input.bits()) / (32 * waves[0] * waves[1] * atom.wave)
+    });
+    // Tiles that are loaded ahead wait during the multiplication; others pass one by one, while
+    // there are no fragments.
+    let (staged, live) = match prefetch {
+        Prefetch::None => {
+            let staged = carried[0].max(carried[1]);
+            (staged, staged.max(fragments))
+        }
+        _ => {
+            let staged = carried[0] + carried[1];
+            (staged, staged + fragments)
+        }
+    };
     let addressable = i64::from(machine.vgpr.addressable);
-    if accumulators.saturating_add(fragments) > addressable {
-        return refuse(
-            spec,
-            "tile.block",
-            format!(
-                "a wave's part of the tile needs {accumulators} VGPRs for accumulators and \
-                 {fragments} for fragments, a wave has {addressable}"
-            ),
-            "take a smaller block or more waves (`tile.waves`)",
-        );
+    if accumulators + live <= addressable {
+        return Ok(());
     }
-    // All matrix instructions of a K tile are unrolled. Registers bound them along m and n, LDS
-    // along k, so that they stay below a few hundred.
-    Ok(())
+    refuse(
+        spec,
+        "tile.block",
+        format!(
+            "a wave's part of the tile needs {accumulators} VGPRs for accumulators, {fragments} for \
+             fragments and {staged} on the way to LDS, a wave has {addressable}"
+        ),
+        "take a smaller block or more waves (`tile.waves`)",
+    )
 }
 
 /// How one operand is copied.

@@ -24,6 +24,17 @@ use tilefold_dialect::{
 use tilefold_layout::{ComposedLayout, Layout};
 use tilefold_machine::Machine;
 
+/// How loads and fragment reads go between matrix instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Matrix instructions from one load of the next tiles to the next.
+    pub cadence: i64,
+    /// Matrix instructions from the read of a fragment to its use.
+    pub ahead: i64,
+    /// Whether a wave raises its priority around matrix instructions.
+    pub priority: bool,
+}
+
 /// Every choice of one kernel.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -55,6 +66,8 @@ pub struct Plan {
     pub buffers: i64,
     /// When the next tile is loaded.
     pub prefetch: Prefetch,
+    /// How an interleaved multiplication goes.
+    pub schedule: Schedule,
     /// Tile rows of a group of workgroups that run together.
     pub group_rows: Option<i64>,
     /// The spec with every field of the plan filled in.
@@ -86,7 +99,7 @@ impl Plan {
         // First, since it bounds the work of all that walks over the elements of a tile.
         let fits = |sizes| shared::fits(spec, machine, atom, tiles, sizes, buffers);
         fits(tiles.map(|[rows, depth]| rows * depth))?;
-        check::tile(spec, machine, atom, block, waves)?;
+        check::tile(spec, machine, atom, block, waves, prefetch)?;
         let wave_layout = match &partial.mma.waves {
             Some(layout) => Ok(layout.clone()),
             None => Layout::row_major(&waves),
@@ -132,6 +145,11 @@ impl Plan {
             lds_laid_out: choices.iter().any(|choice| *choice != LdsLayout::None),
             buffers,
             prefetch,
+            schedule: Schedule {
+                cadence: 1,
+                ahead: 1,
+                priority: partial.schedule.priority == Some(true),
+            },
             group_rows: partial.schedule.group_rows,
             completed: spec.clone(),
         };
@@ -176,6 +194,12 @@ impl Plan {
         filled.schedule.group_rows.get_or_insert(1);
         filled.schedule.priority.get_or_insert(false);
         filled
+    }
+
+    /// Whether accumulators that are neighbours along M share registers, where the atom's results
+    /// fill one half of each.
+    pub fn packed(&self) -> bool {
+        self.atom.cd.step == 2
     }
 
     /// Threads of a workgroup.

@@ -20,7 +20,7 @@ use tilefold_passes::{
 
 /// Specs that are completed; of the plans that come of them, one in [`LOWERED`] is lowered too.
 const SPECS: u64 = 10_000;
-const LOWERED: u64 = 12;
+const LOWERED: u64 = 16;
 
 #[test]
 fn random_specs_are_answered_and_plans_lower() {

@@ -129,6 +129,8 @@ refuses_more! {
     block_of_no_whole_atoms: "tile = { block = [128, 96, 64], waves = [2, 4] }";
     block_of_too_little_k: "tile.block = [128, 128, 24]";
     accumulators_beyond_the_registers: "tile = { block = [256, 256, 16], waves = [2, 2] }";
+    staged_tiles_beyond_the_registers:
+        "tile = { block = [64, 64, 128], waves = [1, 1] }\nlds.buffers = 1";
     threads_that_cannot_share: "tile = { block = [48, 32, 16], waves = [3, 1] }";
     copy_without_values: r#"copy.a.threads = "(16,8):(8,1)""#;
     copy_of_other_threads: r#"[copy.a]
