@@ -65,6 +65,46 @@ impl Default for Launch {
     }
 }
 
+/// An instruction that the simulator would stop at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// Offset in the code object's image.
+    pub address: u64,
+    /// LLVM's text, or the bytes when LLVM knows no instruction there.
+    pub instruction: String,
+    /// What is not known about it.
+    pub reason: String,
+}
+
+impl CodeObject {
+    /// The instructions of a kernel that a launch would stop at if it reached them.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] when there is no such kernel, [`Error::Format`] when it cannot be decoded.
+    pub fn unsupported(&self, kernel: &str) -> Result<Vec<Unsupported>, Error> {
+        let kernel = self.kernel(kernel)?;
+        match kernel.info.wave {
+            64 => Program::<64>::decode(self, kernel.entry).map(|program| unsupported(&program)),
+            _ => Program::<32>::decode(self, kernel.entry).map(|program| unsupported(&program)),
+        }
+    }
+}
+
+fn unsupported<const W: usize>(program: &Program<W>) -> Vec<Unsupported> {
+    program
+        .insts
+        .iter()
+        .filter_map(|inst| match &inst.op {
+            Op::Unknown(reason) => Some(Unsupported {
+                address: inst.address,
+                instruction: inst.text.to_string(),
+                reason: reason.clone(),
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
 /// Runs kernels on its memory.
 ///
 /// ```no_run

@@ -36,7 +36,7 @@ mod waits;
 mod wave;
 
 pub use error::Error;
-pub use launch::{Arg, Launch, Simulator};
+pub use launch::{Arg, Launch, Simulator, Unsupported};
 pub use memory::{BufferId, Memory};
 pub use metadata::{ArgInfo, KernelInfo};
 pub use object::CodeObject;

@@ -6,6 +6,7 @@ mod gemm;
 mod instructions;
 mod kernels;
 mod loading;
+mod scope;
 mod sources;
 
 /// The simulated chips.
