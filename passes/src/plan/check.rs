@@ -196,12 +196,20 @@ pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
         );
     }
     let schedule = &spec.plan.schedule;
-    if schedule.priority == Some(true) && schedule.prefetch != Some(Prefetch::Interleaved) {
+    if schedule.prefetch == Some(Prefetch::Interleaved) {
+        return refuse(
+            spec,
+            "schedule.prefetch",
+            "interleaved prefetch is not built in this version",
+            "take burst, or none",
+        );
+    }
+    if schedule.priority == Some(true) {
         return refuse(
             spec,
             "schedule.priority",
-            "priorities are raised around matrix instructions among which loads are spread",
-            "take prefetch = \"interleaved\", or leave the field out",
+            "wave priorities are not built in this version",
+            "leave the field out",
         );
     }
     Ok(schedule.prefetch)
