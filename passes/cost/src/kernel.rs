@@ -92,7 +92,9 @@ pub enum CostError {
     #[error("more than 2^64 - 1 workgroups")]
     TooManyWorkgroups,
     /// Not even one workgroup fits on a compute unit.
-    #[error("a workgroup of {waves} waves, {vgprs} VGPRs and {lds_bytes} LDS bytes does not fit on {chip}")]
+    #[error(
+        "a workgroup of {waves} waves, {vgprs} VGPRs and {lds_bytes} LDS bytes does not fit on {chip}"
+    )]
     DoesNotFit {
         /// The chip.
         chip: String,

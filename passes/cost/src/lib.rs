@@ -36,7 +36,8 @@
 //! # Equations
 //! Times of a round, in which the device's places for workgroups are full:
 //!
-//! - T = launch + sum over rounds of (K tiles x t + fill). The last round holds what is left.
+//! - T = launch + sum over rounds of (K tiles x t + fill). Full rounds take their mean number of
+//!   panels; the last round holds what is left.
 //! - t = ((max(Tmatrix, Tissue) / s)^q + Tmemory^q)^(1/q), with q = 1 for a burst of prefetches,
 //!   fitted where they are interleaved; s is fitted.
 //! - Tmatrix = n x matrix instructions of the workgroup x their cycles / SIMDs, for n resident
@@ -50,7 +51,8 @@
 //!   every K tile: a slice of 32 bytes fetches its lines four times.
 //! - fill = (latency + Tmemory + C bytes / DRAM) / n.
 //!
-//! All constants are in [`constants`].
+//! All constants are in [`constants`]. How the fit compares with the published times is a table in
+//! the tests, and stands in `docs/cost-model.md`.
 //!
 //! # Where it is wrong
 //! - Bursts on gfx1201 (steps 5 and 6 of the ladder): estimated 24 % and 25 % too long.

@@ -39,7 +39,8 @@ pub struct Cost {
     pub microseconds: f64,
     /// The same in cycles of the board's clock.
     pub cycles: f64,
-    /// Microseconds that each resource would take alone. They overlap: they do not add up.
+    /// Microseconds that each resource would take alone, at the rate that kernels sustain. They
+    /// overlap: they do not add up.
     pub parts: Parts,
     /// The largest part.
     pub dominated_by: Part,
@@ -213,8 +214,8 @@ impl Model {
             },
             k_tile: KTile {
                 cycles: steady.k_tile * clock,
-                matrix_cycles: steady.parts.matrix * clock,
-                issue_cycles: steady.parts.issue * clock,
+                matrix_cycles: steady.parts.matrix * clock * SUSTAINED,
+                issue_cycles: steady.parts.issue * clock * SUSTAINED,
                 memory_cycles: steady.parts.memory() * clock,
                 line_bytes: steady.line_bytes,
                 missed_bytes: steady.missed_bytes,
@@ -241,22 +242,17 @@ impl Model {
 
     /// A round of `workgroups`, of which a compute unit holds up to `resident`, and which read
     /// distinct `panels`.
-    fn round(
-        &self,
-        kernel: &Kernel,
-        resident: u32,
-        workgroups: u64,
-        panels: MeanPanels,
-    ) -> Round {
+    fn round(&self, kernel: &Kernel, resident: u32, workgroups: u64, panels: MeanPanels) -> Round {
         let per_cu = f64::from(resident);
         let workgroups = workgroups as f64;
         let clock = f64::from(self.device.clock_mhz);
         let waves = per_cu * f64::from(kernel.waves);
 
         let simds = f64::from(self.machine.simds_per_cu).min(waves);
-        let matrix = per_cu * kernel.mmas() * f64::from(kernel.mma_cycles) / simds / clock;
+        let mma_cycles = kernel.mmas() * f64::from(kernel.mma_cycles);
+        let matrix = per_cu * mma_cycles / simds / clock / SUSTAINED;
         let loads = VECTOR_LOAD_CYCLES * f64::from(kernel.vector_loads);
-        let issue = waves * (loads + kernel.lds_cycles(self.machine)) / clock;
+        let issue = waves * (loads + kernel.lds_cycles(self.machine)) / clock / SUSTAINED;
 
         // TB/s are bytes a picosecond: 10^6 of them to the microsecond.
         let us = |bytes: f64, rate: f64| bytes / rate * 1e-6;
@@ -283,7 +279,7 @@ impl Model {
             false => OVERLAP_BURST,
         };
         Round {
-            k_tile: overlap(matrix.max(issue) / SUSTAINED, memory, q),
+            k_tile: overlap(matrix.max(issue), memory, q),
             once: parts.fill,
             parts,
             line_bytes,
