@@ -198,6 +198,14 @@ fn value(text: &str) -> Value {
     if let Some(register) = register(text) {
         return register;
     }
+    // LLVM marks a literal that an inline constant would have done for.
+    let literal = text
+        .strip_prefix("lit(")
+        .or_else(|| text.strip_prefix("lit64("))
+        .and_then(|rest| rest.strip_suffix(')'));
+    if let Some(bits) = literal.and_then(number) {
+        return Value::Literal(bits as u64);
+    }
     if let Some(hex) = text.strip_prefix("0x")
         && let Ok(bits) = u64::from_str_radix(hex, 16)
     {

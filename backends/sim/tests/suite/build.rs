@@ -66,22 +66,22 @@ pub fn compile(chip: &str, source: &str) -> CodeObject {
     CodeObject::load(&elf(chip, source)).expect("clang's output loads")
 }
 
-/// The same with division and square root rounded correctly.
-pub fn compile_exact(chip: &str, source: &str) -> CodeObject {
-    let flags = ["-cl-std=CL2.0", "-cl-fp32-correctly-rounded-divide-sqrt"];
+/// The same with more flags for clang.
+pub fn compile_with(chip: &str, source: &str, flags: &[&str]) -> CodeObject {
+    let flags = [&["-cl-std=CL2.0"], flags].concat();
     let elf = run(chip, "cl", &format!("{PRELUDE}{source}"), &flags);
     CodeObject::load(&elf).expect("clang's output loads")
-}
-
-/// The code object of an assembly source.
-pub fn assemble(chip: &str, source: &str) -> CodeObject {
-    CodeObject::load(&run(chip, "assembler", source, &[])).expect("clang's output loads")
 }
 
 /// A kernel `k` from its instructions, with three buffers as arguments, 1 KiB of LDS and 16 bytes
 /// of scratch. `{load}`, `{lds}`, `{scalar}` and `{barrier}` stand for the chip's waits for all
 /// loads, LDS operations and scalar loads, and for its barrier.
 pub fn kernel(chip: &str, body: &str) -> CodeObject {
+    CodeObject::load(&kernel_elf(chip, body)).expect("clang's output loads")
+}
+
+/// The ELF file of such a kernel.
+pub fn kernel_elf(chip: &str, body: &str) -> Vec<u8> {
     let gfx12 = chip.starts_with("gfx12");
     let words = match gfx12 {
         true => [
@@ -100,8 +100,9 @@ pub fn kernel(chip: &str, body: &str) -> CodeObject {
     let body = words
         .iter()
         .fold(body.to_owned(), |body, (from, to)| body.replace(from, to));
-    assemble(
+    run(
         chip,
+        "assembler",
         &format!(
             r#"
 .amdgcn_target "amdgcn-amd-amdhsa--{chip}"
@@ -146,5 +147,6 @@ amdhsa.kernels:
 .end_amdgpu_metadata
 "#
         ),
+        &[],
     )
 }

@@ -530,7 +530,7 @@ kernel void divide(global const float *x, global const float *y, global float *z
     z[i + 32] = __builtin_sqrtf(x[i]);
 }";
     for chip in BOTH {
-        let object = build::compile_exact(chip, SOURCE);
+        let object = build::compile_with(chip, SOURCE, &["-cl-fp32-correctly-rounded-divide-sqrt"]);
         for seed in 0..20 {
             let (x, y) = (samples(seed), samples(seed + 100));
             let mut simulator = Simulator::new();

@@ -1,7 +1,7 @@
 //! Files that are no code objects are refused, whatever is in them.
 
 use proptest::prelude::*;
-use tilefold_sim::{CodeObject, Error};
+use tilefold_sim::{Arg, CodeObject, Error, Launch, Simulator};
 
 use crate::build;
 
@@ -41,5 +41,69 @@ proptest! {
     #[test]
     fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         prop_assert!(CodeObject::load(&bytes).is_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// A kernel with some of its bytes changed ends in a report or in an error.
+    #[test]
+    fn broken_kernels_never_panic(
+        chip in 0..2_usize,
+        edits in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..12),
+    ) {
+        static ELVES: std::sync::LazyLock<[Vec<u8>; 2]> = std::sync::LazyLock::new(|| {
+            ["gfx1100", "gfx1201"].map(|chip| {
+                build::elf(chip, &crate::sources::gemm(chip, "f16", "f32", 1, 2))
+            })
+        });
+        let mut elf = ELVES[chip].clone();
+        for (at, value) in edits {
+            let at = at.index(elf.len());
+            elf[at] = value;
+        }
+        run(&elf);
+    }
+
+    /// Any words at all as code.
+    #[test]
+    fn random_code_never_panics(
+        chip in 0..2_usize,
+        words in proptest::collection::vec(any::<u32>(), 1..40),
+    ) {
+        static ELVES: std::sync::LazyLock<[Vec<u8>; 2]> = std::sync::LazyLock::new(|| {
+            ["gfx1100", "gfx1201"].map(|chip| {
+                build::kernel_elf(chip, &".long 0xbf800000\n".repeat(40))
+            })
+        });
+        let nop: Vec<u8> = 0xbf80_0000_u32.to_le_bytes().repeat(40);
+        let mut elf = ELVES[chip].clone();
+        let at = elf.windows(nop.len()).position(|window| window == nop).unwrap();
+        for (word, slot) in words.iter().zip(elf[at..].chunks_exact_mut(4)) {
+            slot.copy_from_slice(&word.to_le_bytes());
+        }
+        run(&elf);
+    }
+}
+
+/// Launches whatever kernel there is, for a few instructions.
+fn run(elf: &[u8]) {
+    let Ok(object) = CodeObject::load(elf) else {
+        return;
+    };
+    let names: Vec<String> = object.kernels().map(|kernel| kernel.name.clone()).collect();
+    for name in names {
+        let mut simulator = Simulator::new();
+        let a = simulator.memory.alloc_input(&[0; 4096]);
+        let b = simulator.memory.alloc_output(4096);
+        let args = [a, a, b].map(Arg::Buffer).to_vec();
+        let launch = Launch {
+            block: [32, 1, 1],
+            args,
+            max_instructions: 2000,
+            ..Launch::default()
+        };
+        let _ = simulator.launch(&object, &name, launch);
     }
 }

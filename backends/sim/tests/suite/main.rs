@@ -1,11 +1,16 @@
 //! Kernels compiled and assembled by LLVM, executed, and compared with the CPU.
 
+// Loops over rows, lanes and k index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 mod build;
+mod counters;
 mod faults;
 mod gemm;
 mod instructions;
 mod kernels;
 mod loading;
+mod matrices;
 mod scope;
 mod sources;
 

@@ -1,0 +1,165 @@
+//! Counters, and that nothing depends on the number of threads.
+
+use proptest::prelude::*;
+use tilefold_sim::{Arg, Launch, Report, Simulator};
+
+use crate::{Bytes, build};
+
+/// Stores and loads `width` words a lane at the addresses given, all in one wave.
+fn conflicts(chip: &str, width: u32, addresses: &[u32]) -> Report {
+    let registers = |first: u32| match width {
+        1 => format!("v{first}"),
+        _ => format!("v[{first}:{}]", first + width - 1),
+    };
+    let bits = 32 * width;
+    let body = format!(
+        "
+s_load_b64 s[4:5], s[0:1], 0x0
+v_lshlrev_b32 v1, 2, v0
+{{scalar}}
+global_load_b32 v2, v1, s[4:5]
+{{load}}
+ds_store_b{bits} v2, {}
+{{lds}}
+ds_load_b{bits} {}, v2
+{{lds}}
+",
+        registers(8),
+        registers(12)
+    );
+    let object = build::kernel(chip, &body);
+    let mut simulator = Simulator::new();
+    let a = simulator.memory.alloc_input(&addresses.bytes());
+    let launch = Launch {
+        block: [32, 1, 1],
+        args: vec![Arg::Buffer(a)],
+        ..Launch::default()
+    };
+    let report = simulator.launch(&object, "k", launch).unwrap();
+    assert!(report.passed(), "{:#?}", report.findings);
+    report
+}
+
+/// The rule by brute force, with the groups of lanes written out: of RDNA 3's 128-bit accesses the
+/// published ones, else as many consecutive lanes as move 128 bytes.
+fn brute_force(chip: &str, width: u32, addresses: &[u32]) -> u64 {
+    let groups: Vec<Vec<usize>> = match (chip, width) {
+        ("gfx1100", 4) => vec![
+            [0..4, 20..24].into_iter().flatten().collect(),
+            [4..8, 16..20].into_iter().flatten().collect(),
+            [8..12, 28..32].into_iter().flatten().collect(),
+            [12..16, 24..28].into_iter().flatten().collect(),
+        ],
+        _ => (0..width as usize)
+            .map(|group| {
+                (0..32 / width as usize)
+                    .map(|at| group * 32 / width as usize + at)
+                    .collect()
+            })
+            .collect(),
+    };
+    groups
+        .into_iter()
+        .map(|group| {
+            let deepest = (0..32)
+                .map(|bank| {
+                    let mut words: Vec<u32> = group
+                        .iter()
+                        .flat_map(|&lane| (0..width).map(move |word| addresses[lane] / 4 + word))
+                        .filter(|word| word % 32 == bank)
+                        .collect();
+                    words.sort_unstable();
+                    words.dedup();
+                    words.len() as u64
+                })
+                .max();
+            deepest.unwrap_or(0).saturating_sub(1)
+        })
+        .sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn bank_conflicts_are_those_of_the_rule(
+        chip in prop::sample::select(vec!["gfx1100", "gfx1201"]),
+        width in prop::sample::select(vec![1_u32, 2, 4]),
+        stride in 0..9_u32,
+        noise in prop::collection::vec(0..4_u32, 32),
+    ) {
+        // Strided with some lanes moved, so that banks are shared and words are too.
+        let addresses: Vec<u32> = (0..32_u32)
+            .map(|lane| (lane * stride + noise[lane as usize] / 3 * 7) % 60 * 4 * width)
+            .collect();
+        let report = conflicts(chip, width, &addresses);
+        let expected = brute_force(chip, width, &addresses);
+        prop_assert_eq!(report.counters.lds_conflict_cycles_read, expected);
+        prop_assert_eq!(report.counters.lds_conflict_cycles_write, expected);
+        let sum: u64 = report.counters.conflicts.iter().map(|inst| inst.cycles).sum();
+        prop_assert_eq!(sum, 2 * expected);
+    }
+}
+
+#[test]
+fn a_padded_column_has_none_and_a_plain_one_all() {
+    let column = |stride: u32| (0..32).map(|lane| lane * stride).collect::<Vec<u32>>();
+    let plain = conflicts("gfx1100", 1, &column(32));
+    assert_eq!(
+        plain.counters.lds_conflict_cycles_read, 7,
+        "32 words in 4 banks"
+    );
+    assert_eq!(plain.counters.conflicts.len(), 2);
+    assert_eq!(
+        conflicts("gfx1100", 1, &column(4))
+            .counters
+            .lds_conflict_cycles_read,
+        0
+    );
+}
+
+#[test]
+fn threads_change_nothing() {
+    // A sum of floats by atomics depends on the order, races between workgroups besides.
+    const SOURCE: &str = "
+kernel void sum(global const float *x, global float *y) {
+    int i = get_group_id(0) * 64 + get_local_id(0);
+    __opencl_atomic_fetch_add((volatile global atomic_float *)y, x[i], memory_order_relaxed,
+                              memory_scope_device);
+    y[1 + get_local_id(0)] = get_group_id(0);
+    y[100 + i] = x[i];
+}";
+    let object = build::compile("gfx1100", SOURCE);
+    let x: Vec<f32> = (0..64 * 40).map(|i| 1.0 / (i + 1) as f32).collect();
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let mut simulator = Simulator::new();
+        let a = simulator.memory.alloc_input(&x.bytes());
+        let b = simulator.memory.alloc_inout(&vec![0; 4 * (100 + x.len())]);
+        let launch = Launch {
+            grid: [40, 1, 1],
+            block: [64, 1, 1],
+            args: vec![Arg::Buffer(a), Arg::Buffer(b)],
+            ..Launch::default()
+        };
+        let report = pool
+            .install(|| simulator.launch(&object, "sum", launch))
+            .unwrap();
+        (report, simulator.memory.read(b))
+    };
+    let one = run(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(run(threads), one, "{threads} threads");
+    }
+    let total: f32 = x.iter().sum();
+    let got = f32::from_le_bytes(one.1[..4].try_into().expect("four bytes"));
+    assert!((got - total).abs() < 1e-4, "{got} {total}");
+    assert_eq!(
+        one.1[4..8],
+        f32::to_le_bytes(39.0),
+        "the last workgroup's store stands"
+    );
+}
