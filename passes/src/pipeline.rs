@@ -1,7 +1,7 @@
 //! The named passes, in order.
 
 use crate::{
-    PassError, bound_loads, describe::describe, double_buffer, lay_out_lds, one_buffer,
+    PassError, bound_loads, describe::describe, double_buffer, interleave, lay_out_lds, one_buffer,
     order_blocks, partition, plan::Plan, stage_commits, widen_copies,
 };
 use melior::{
@@ -30,7 +30,7 @@ impl Pass {
 }
 
 /// Every pass over the tile dialect, in the order in which they run.
-pub static PASSES: [Pass; 8] = [
+pub static PASSES: [Pass; 9] = [
     Pass {
         name: "partition",
         summary: "spread the problem over workgroups, waves and atoms, with a loop over K tiles",
@@ -72,6 +72,12 @@ pub static PASSES: [Pass; 8] = [
         summary: "load A and B through range-checked buffer descriptors",
         applies: |plan| plan.load_space == Space::Buffer,
         run: bound_loads::run,
+    },
+    Pass {
+        name: "interleave",
+        summary: "spread the loads of the next tiles among the matrix instructions",
+        applies: |plan| plan.prefetch == Prefetch::Interleaved,
+        run: interleave::run,
     },
     Pass {
         name: "order-blocks",

@@ -258,6 +258,18 @@ impl<'c> TileBuilder<'c> {
         )
     }
 
+    /// `tile.fold`: a multiplication with two loads spread among its instructions. `operands` are
+    /// A's view and block, B's view and block, the step of the loads, the tiles in LDS, the
+    /// buffer and the accumulators; `attributes` all that the operation has.
+    pub fn fold(
+        &self,
+        operands: [Value<'c, '_>; 9],
+        attributes: &[(&str, Attribute<'c>)],
+    ) -> Operation<'c> {
+        let staged = self.r#type("!tile.staged");
+        self.op("tile.fold", &operands, &[staged, staged, self.accumulator()], attributes)
+    }
+
     /// `tile.store` of the accumulators, whose thread-value layout onto the block tile of C is
     /// `layout`, to `target`.
     #[expect(

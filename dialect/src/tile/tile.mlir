@@ -150,6 +150,41 @@ irdl.dialect @tile {
     irdl.attributes {"atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load}
   }
 
+  // A multiplication with the loads of the next tiles spread among its matrix instructions: the
+  // next load, of A and B in turn, with every `cadence`-th of them; fragments are read `ahead`
+  // of their use, counted in matrix instructions; `priority` is the wave's around each.
+  irdl.operation @fold {
+    %source_a = irdl.base @tile::@matrix
+    %block_a = irdl.is i32
+    %source_b = irdl.base @tile::@matrix
+    %block_b = irdl.is i32
+    %step = irdl.is i32
+    %a = irdl.base @tile::@shared
+    %b = irdl.base @tile::@shared
+    %buffer = irdl.is i32
+    %acc = irdl.base @tile::@accumulator
+    %staged_a = irdl.base @tile::@staged
+    %staged_b = irdl.base @tile::@staged
+    %sum = irdl.base @tile::@accumulator
+    %a_tile = irdl.any
+    %b_tile = irdl.any
+    %a_copy = irdl.base "#builtin.string"
+    %b_copy = irdl.base "#builtin.string"
+    %a_load = irdl.base "#builtin.string"
+    %b_load = irdl.base "#builtin.string"
+    %atom = irdl.base "#builtin.string"
+    %repeat = irdl.any
+    %a_layout = irdl.base "#builtin.string"
+    %b_layout = irdl.base "#builtin.string"
+    %load = irdl.base "#builtin.string"
+    %cadence = irdl.base "#builtin.integer"
+    %ahead = irdl.base "#builtin.integer"
+    %priority = irdl.base "#builtin.integer"
+    irdl.operands(source_a: %source_a, block_a: %block_a, source_b: %source_b, block_b: %block_b, step: %step, a: %a, b: %b, buffer: %buffer, acc: %acc)
+    irdl.results(staged_a: %staged_a, staged_b: %staged_b, sum: %sum)
+    irdl.attributes {"a_tile" = %a_tile, "b_tile" = %b_tile, "a_copy" = %a_copy, "b_copy" = %b_copy, "a_load" = %a_load, "b_load" = %b_load, "atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load, "cadence" = %cadence, "ahead" = %ahead, "priority" = %priority}
+  }
+
   // The accumulators, converted to the element type of `target`, to block (`block_m`,
   // `block_n`) of it.
   irdl.operation @store {

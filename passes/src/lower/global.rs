@@ -6,7 +6,7 @@ use super::{
     emit::{BUFFER, Emit},
 };
 use crate::{PassError, access::Coordinates, rewrite};
-use melior::ir::{Value, operation::OperationRef};
+use melior::ir::{Type, Value, operation::OperationRef};
 use std::rc::Rc;
 use tilefold_dialect::{
     atoms::CopyAtom,
@@ -91,6 +91,54 @@ impl<'c> Matrix<'c> {
     }
 }
 
+/// Where the loads of a tile start.
+enum Base<'c> {
+    Pointer(Value<'c, 'c>),
+    Buffer {
+        resource: Value<'c, 'c>,
+        /// Bytes that all lanes add.
+        scalar: Value<'c, 'c>,
+    },
+}
+
+/// The loads of one tile, each to be emitted where the schedule has it.
+pub struct TileLoads<'c> {
+    base: Base<'c>,
+    /// Bytes from the base: a lane's part, and a constant one.
+    offsets: Vec<(Value<'c, 'c>, i64)>,
+    bits: i64,
+    r#type: Type<'c>,
+}
+
+impl<'c> TileLoads<'c> {
+    /// Loads of each lane.
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Emits load `index`; an integer vector.
+    pub fn load(&self, emit: &Emit<'c>, index: usize) -> Value<'c, 'c> {
+        let (lane, constant) = self.offsets[index];
+        match self.base {
+            Base::Pointer(base) => {
+                let pointer = emit.offset_by(emit.offset(base, emit.widen(lane)), constant);
+                emit.load(pointer, self.r#type, self.bits / 8)
+            }
+            Base::Buffer { resource, scalar } => {
+                let offset = match constant {
+                    0 => lane,
+                    _ => emit.add(lane, emit.constant(32, constant)),
+                };
+                let words = self.bits / 32;
+                let raw = if words == 0 { emit.int(16) } else { emit.vector(words, 32) };
+                let operands = [resource, offset, scalar, emit.constant(32, 0)];
+                let loaded = emit.op("rocdl.raw.ptr.buffer.load", &operands, raw, &[]);
+                emit.bitcast(loaded, self.r#type)
+            }
+        }
+    }
+}
+
 /// Word 3 of a raw buffer descriptor: no swizzling, 32-bit format, range checks on offsets
 /// (RDNA 3 and RDNA 4 ISA guides, "Buffer Resource Descriptor"; the value of the published
 /// kernels).
@@ -166,10 +214,27 @@ impl<'c> Lowering<'c, '_> {
         operation: OperationRef<'c, '_>,
     ) -> Result<Vec<Value<'c, 'c>>, PassError> {
         let matrix = self.matrix(operation, 0)?;
-        let (block, step) = (self.scalar(operation, 1)?, self.scalar(operation, 2)?);
-        let tile = integers::<2>(&operation, "tile")?;
-        let coordinates = Coordinates::new(&layout(&operation, "layout")?, tile)?;
-        let atom = CopyAtom::by_name(text(&operation, "load")?).ok_or(PassError::Form {
+        let at = [self.scalar(operation, 1)?, self.scalar(operation, 2)?];
+        let names = ["tile", "layout", "load"];
+        let loads = self.tile_loads(emit, operation, &matrix, at, names)?;
+        Ok((0..loads.len()).map(|index| loads.load(emit, index)).collect())
+    }
+
+    /// The loads of tile `at` = (block, step) of a matrix. Their tile, thread-value layout and
+    /// atom are the operation's attributes of those `names`. What all loads share is computed
+    /// here, once a step, and what all steps share at the top of the kernel.
+    pub fn tile_loads(
+        &mut self,
+        emit: &Emit<'c>,
+        operation: OperationRef<'c, '_>,
+        matrix: &Matrix<'c>,
+        at: [Value<'c, 'c>; 2],
+        names: [&str; 3],
+    ) -> Result<TileLoads<'c>, PassError> {
+        let [block, step] = at;
+        let tile = integers::<2>(&operation, names[0])?;
+        let coordinates = Coordinates::new(&layout(&operation, names[1])?, tile)?;
+        let atom = CopyAtom::by_name(text(&operation, names[2])?).ok_or(PassError::Form {
             wanted: "a load atom",
             found: 0,
         })?;
@@ -180,55 +245,31 @@ impl<'c> Lowering<'c, '_> {
         let row = entry.mul(block, entry.constant(32, tile[0]));
         let panel = entry.offset(matrix.base, matrix.offset_of(&entry, 0, row));
         let column = emit.mul(step, emit.constant(32, tile[1]));
-        let along_k = matrix.along == 1;
         let thread = matrix.thread_offset(&entry, self.thread, &coordinates);
-        let starts = coordinates.values.iter().step_by(width as usize);
-
-        let load_type = emit.vector(width, matrix.element.bits());
-        if !matrix.buffer {
-            let base = emit.offset(panel, matrix.offset_of(emit, 1, column));
-            return Ok(starts
-                .map(|position| {
-                    let (across, along) = matrix.value_offset(&entry, *position);
-                    let lane = across.map_or(thread, |across| entry.add(thread, across));
-                    let pointer = emit.offset(base, entry.widen(lane));
-                    let pointer = emit.offset_by(pointer, along);
-                    emit.load(pointer, load_type, i64::from(atom.bits) / 8)
-                })
-                .collect());
-        }
-
-        // A panel whose lines run along K is one descriptor for all steps, which move on by
-        // the scalar offset; otherwise each step's tile has its own.
-        let (resource, scalar) = if along_k {
-            let bytes = self.span(&entry, &matrix, tile, [row, entry.constant(32, 0)], true);
+        let base = if !matrix.buffer {
+            Base::Pointer(emit.offset(panel, matrix.offset_of(emit, 1, column)))
+        } else if matrix.along == 1 {
+            // A panel whose lines run along K is one descriptor for all steps, which move on by
+            // the scalar offset; otherwise each step's tile has its own.
+            let bytes = self.span(&entry, matrix, tile, [row, entry.constant(32, 0)], true);
             let scalar = emit.mul(column, emit.constant(32, matrix.bytes()));
-            (descriptor(&entry, panel, bytes), scalar)
+            Base::Buffer { resource: descriptor(&entry, panel, bytes), scalar }
         } else {
             let base = emit.offset(panel, matrix.offset_of(emit, 1, column));
-            let bytes = self.span(emit, &matrix, tile, [row, column], false);
-            (descriptor(emit, base, bytes), emit.constant(32, 0))
+            let bytes = self.span(emit, matrix, tile, [row, column], false);
+            Base::Buffer { resource: descriptor(emit, base, bytes), scalar: emit.constant(32, 0) }
         };
-        let bits = i64::from(atom.bits);
-        let raw = if bits <= 32 {
-            emit.int(atom.bits)
-        } else {
-            emit.vector(bits / 32, 32)
-        };
-        Ok(starts
+        let offsets = coordinates
+            .values
+            .iter()
+            .step_by(width as usize)
             .map(|position| {
                 let (across, along) = matrix.value_offset(&entry, *position);
-                let lane = across.map_or(thread, |across| entry.add(thread, across));
-                let offset = match along {
-                    0 => lane,
-                    _ => emit.add(lane, emit.constant(32, along)),
-                };
-                let cache = emit.constant(32, 0);
-                let operands = [resource, offset, scalar, cache];
-                let loaded = emit.op("rocdl.raw.ptr.buffer.load", &operands, raw, &[]);
-                emit.bitcast(loaded, load_type)
+                (across.map_or(thread, |across| entry.add(thread, across)), along)
             })
-            .collect())
+            .collect();
+        let r#type = emit.vector(width, matrix.element.bits());
+        Ok(TileLoads { base, offsets, bits: i64::from(atom.bits), r#type })
     }
 
     /// Bytes from the first element of a tile at `start` to the end of the last one of its

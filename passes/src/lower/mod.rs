@@ -6,6 +6,7 @@
 mod address;
 mod emit;
 mod epilogue;
+mod fold;
 mod global;
 mod multiply;
 mod registers;
@@ -268,6 +269,7 @@ impl<'c> Lowering<'c, '_> {
                 }
                 "tile.barrier" => barrier(emit),
                 "tile.mma" => self.multiply(emit, operation)?,
+                "tile.fold" => self.fold(emit, operation)?,
                 "tile.store" => self.store_tile(emit, operation)?,
                 "scf.for" => self.r#loop(globals, emit, operation)?,
                 "func.return" | "scf.yield" => {}

@@ -1,25 +1,34 @@
 //! Fragments from LDS and the matrix instructions.
 
-use super::{Lowered, Lowering, emit::Emit, registers::regroup};
+use super::{Lowered, Lowering, emit::Emit, registers::regroup, shared::Shared};
 use crate::{PassError, rewrite};
 use melior::ir::{Type, Value, operation::OperationRef};
+use std::rc::Rc;
 use tilefold_dialect::{
     atoms::{CopyAtom, RegisterVector},
     tile::{integers, layout, text},
 };
+use tilefold_layout::Layout;
+
+/// What `tile.mma` and `tile.fold` multiply.
+pub struct Multiplication<'c> {
+    tiles: [Rc<Shared<'c>>; 2],
+    buffer: Value<'c, 'c>,
+    layouts: [Layout; 2],
+    /// Elements of one LDS load.
+    width: i64,
+    /// Atoms of a wave along m, n and k.
+    pub repeat: [i64; 3],
+}
 
 impl<'c> Lowering<'c, '_> {
     /// `tile.zero`
     pub fn zero(&mut self, operation: OperationRef<'c, '_>) -> Result<(), PassError> {
         let repeat = integers::<2>(&operation, "repeat")?;
-        let zero = self
-            .entry
-            .zero(register_type(&self.entry, &self.plan.atom.cd));
-        let count = (repeat[0] * repeat[1]) as usize;
-        self.bind(
-            rewrite::result(operation, 0)?,
-            Lowered::Accumulators(vec![zero; count]),
-        );
+        let zero = self.entry.zero(register_type(&self.entry, &self.plan.atom.cd));
+        let count = self.accumulators(repeat[0]) * repeat[1];
+        let zeros = vec![zero; count as usize];
+        self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(zeros));
         Ok(())
     }
 
@@ -29,44 +38,21 @@ impl<'c> Lowering<'c, '_> {
         emit: &Emit<'c>,
         operation: OperationRef<'c, '_>,
     ) -> Result<(), PassError> {
-        let tiles = [self.shared(operation, 0)?, self.shared(operation, 1)?];
-        let buffer = self.scalar(operation, 2)?;
+        let multiplication = self.multiplication(operation, 0)?;
         let mut sums = self.registers(operation, 3)?;
-        let [repeat_m, repeat_n, repeat_k] = integers::<3>(&operation, "repeat")?;
-        let layouts = [
-            layout(&operation, "a_layout")?,
-            layout(&operation, "b_layout")?,
-        ];
-        let load = CopyAtom::by_name(text(&operation, "load")?).ok_or(PassError::Form {
-            wanted: "a load atom",
-            found: 0,
-        })?;
-        let atom = self.plan.atom;
-        let width = load.elements(atom.input);
-        let fragment_type = register_type(emit, &atom.ab);
+        let [repeat_m, repeat_n, repeat_k] = multiplication.repeat;
         for slice in 0..repeat_k {
             let mut fragments = [Vec::new(), Vec::new()];
             for (operand, repeat) in [repeat_m, repeat_n].into_iter().enumerate() {
-                let values = atom.ab.len / atom.ab.step;
                 for index in 0..repeat {
-                    let first = (slice * repeat + index) * values;
-                    let pieces = self.read(
-                        emit,
-                        &tiles[operand],
-                        buffer,
-                        &layouts[operand],
-                        width,
-                        first..first + values,
-                    )?;
-                    let whole = regroup(emit, &pieces, width, values, atom.input.bits());
-                    fragments[operand].push(emit.bitcast(whole[0], fragment_type));
+                    let fragment = self.fragment(emit, &multiplication, operand, slice, index)?;
+                    fragments[operand].push(fragment);
                 }
             }
-            let [a, b] = &fragments;
-            for (m, a) in a.iter().enumerate() {
-                for (n, b) in b.iter().enumerate() {
-                    let sum = &mut sums[m + n * repeat_m as usize];
-                    *sum = self.product(emit, *a, *b, *sum);
+            for m in 0..repeat_m {
+                for n in 0..repeat_n {
+                    let [a, b] = [fragments[0][m as usize], fragments[1][n as usize]];
+                    self.accumulate(emit, &mut sums, [repeat_m, m, n], a, b);
                 }
             }
         }
@@ -74,24 +60,84 @@ impl<'c> Lowering<'c, '_> {
         Ok(())
     }
 
-    /// One matrix instruction.
-    fn product(
+    /// What an operation multiplies, its LDS tiles and buffer being operands from `first` on.
+    pub fn multiplication(
+        &self,
+        operation: OperationRef<'c, '_>,
+        first: usize,
+    ) -> Result<Multiplication<'c>, PassError> {
+        let load = CopyAtom::by_name(text(&operation, "load")?);
+        let load = load.ok_or(PassError::Form { wanted: "a load atom", found: 0 })?;
+        Ok(Multiplication {
+            tiles: [self.shared(operation, first)?, self.shared(operation, first + 1)?],
+            buffer: self.scalar(operation, first + 2)?,
+            layouts: [layout(&operation, "a_layout")?, layout(&operation, "b_layout")?],
+            width: load.elements(self.plan.atom.input),
+            repeat: integers::<3>(&operation, "repeat")?,
+        })
+    }
+
+    /// Fragment `index` of operand 0 (A) or 1 (B) in a K slice.
+    pub fn fragment(
+        &mut self,
+        emit: &Emit<'c>,
+        multiplication: &Multiplication<'c>,
+        operand: usize,
+        slice: i64,
+        index: i64,
+    ) -> Result<Value<'c, 'c>, PassError> {
+        let Multiplication { tiles, buffer, layouts, width, repeat } = multiplication;
+        let atom = self.plan.atom;
+        let values = atom.ab.len / atom.ab.step;
+        let first = (slice * repeat[operand] + index) * values;
+        let range = first..first + values;
+        let pieces =
+            self.read(emit, &tiles[operand], *buffer, &layouts[operand], *width, range)?;
+        let whole = regroup(emit, &pieces, *width, values, atom.input.bits());
+        Ok(emit.bitcast(whole[0], register_type(emit, &atom.ab)))
+    }
+
+    /// Vectors that hold the accumulators of `repeat_m` atoms along M.
+    ///
+    /// Where an atom fills one half of each register, neighbours along M share them.
+    pub fn accumulators(&self, repeat_m: i64) -> i64 {
+        if self.plan.packed() { (repeat_m + 1) / 2 } else { repeat_m }
+    }
+
+    /// Adds the product of two fragments to accumulator (m, n); `at` is (repeat along m, m, n).
+    pub fn accumulate(
         &self,
         emit: &Emit<'c>,
+        sums: &mut [Value<'c, 'c>],
+        at: [i64; 3],
         a: Value<'c, 'c>,
         b: Value<'c, 'c>,
-        sum: Value<'c, 'c>,
-    ) -> Value<'c, 'c> {
+    ) {
+        let [repeat_m, m, n] = at;
         let atom = self.plan.atom;
+        let (place, half) = if self.plan.packed() { (m / 2, m % 2) } else { (m, 0) };
+        let sum = &mut sums[(place + n * self.accumulators(repeat_m)) as usize];
         let r#type = register_type(emit, &atom.cd);
-        // A 16-bit accumulator names the half of its registers that it fills: the low one.
-        let half = [("opsel", emit.integer(1, 0))];
-        let attributes: &[_] = if atom.accumulator.bits() == 16 {
-            &half
+        *sum = if self.plan.packed() {
+            // The other half of each register passes through.
+            let name = format!("{}.tied", atom.operation.replace("rocdl.", "llvm.amdgcn."));
+            let operands = [a, b, *sum, emit.constant(1, half)];
+            emit.op(
+                "llvm.call_intrinsic",
+                &operands,
+                r#type,
+                &[
+                    ("intrin", emit.text(&name)),
+                    ("op_bundle_sizes", emit.attribute("array<i32>")),
+                    ("operandSegmentSizes", emit.attribute("array<i32: 4, 0>")),
+                ],
+            )
         } else {
-            &[]
+            // A 16-bit accumulator names the half of its registers that it fills: the low one.
+            let low = [("opsel", emit.integer(1, 0))];
+            let attributes: &[_] = if atom.accumulator.bits() == 16 { &low } else { &[] };
+            emit.op(atom.operation, &[a, b, *sum], r#type, attributes)
         };
-        emit.op(atom.operation, &[a, b, sum], r#type, attributes)
     }
 }
 

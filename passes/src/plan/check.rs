@@ -196,20 +196,12 @@ pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
         );
     }
     let schedule = &spec.plan.schedule;
-    if schedule.prefetch == Some(Prefetch::Interleaved) {
-        return refuse(
-            spec,
-            "schedule.prefetch",
-            "interleaved prefetch is not built in this version",
-            "take burst, or none",
-        );
-    }
-    if schedule.priority == Some(true) {
+    if schedule.priority == Some(true) && schedule.prefetch != Some(Prefetch::Interleaved) {
         return refuse(
             spec,
             "schedule.priority",
-            "wave priorities are not built in this version",
-            "leave the field out",
+            "priorities are raised around matrix instructions among which loads are spread",
+            "take prefetch = \"interleaved\", or leave the field out",
         );
     }
     Ok(schedule.prefetch)
