@@ -5,6 +5,7 @@ use tilefold_machine::{Access, Machine, Width};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::memory::lds::{Faults, Lds, Touch};
+use crate::mma::{MAX_K, Panel};
 use crate::program::{Barrier, Condition, Inst, Op, Program};
 use crate::report::{Check, Checks, Class, Finding};
 use crate::system::System;
@@ -92,6 +93,8 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) tally: Tally,
     /// Whether another workgroup touched the same bytes of an output.
     pub(crate) overlap: bool,
+    /// Room for the operands of a matrix instruction.
+    pub(crate) panels: Box<[Panel; 2]>,
     patterns: Vec<Option<Box<Pattern<W>>>>,
     /// Barriers completed.
     phase: u64,
@@ -136,6 +139,7 @@ impl<'a, const W: usize> Group<'a, W> {
             lds: Lds::new(common.lds_bytes),
             tally: Tally::new(ds_count),
             overlap: false,
+            panels: Box::new([[[0.0; 16]; MAX_K]; 2]),
             patterns: vec![None; ds_count],
             phase: 0,
             arrived: 0,

@@ -175,7 +175,11 @@ impl Simulator {
         let program = Program::<W>::decode(object, kernel.entry)?;
         let descriptor = kernel.descriptor;
         let lds_bytes = descriptor.lds_bytes + launch.dynamic_lds;
-        let size = descriptor.kernarg_bytes.max(kernel.info.kernarg_size);
+        // Compilers widen loads of arguments up to the alignment of the segment, a cache line.
+        let size = descriptor
+            .kernarg_bytes
+            .max(kernel.info.kernarg_size)
+            .next_multiple_of(64);
         let (kernarg, notes) = start::kernarg(&kernel.info, size, launch, &self.memory)
             .map_err(|reason| refuse(kernel, reason))?;
         let packet = start::packet(launch, lds_bytes, descriptor.scratch_bytes);

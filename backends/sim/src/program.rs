@@ -322,7 +322,7 @@ fn operation<const W: usize>(
         return (class, op);
     }
     if name.starts_with("ds_") {
-        let ds = Ds::new(line, *ds_count).map(|ds| Op::Ds(Box::new(ds)));
+        let ds = Ds::new(line, chip.isa, *ds_count).map(|ds| Op::Ds(Box::new(ds)));
         *ds_count += 1;
         return known(Class::Lds, ds);
     }

@@ -3,6 +3,7 @@
 use tilefold_machine::{Access, Width};
 
 use super::lds::Touch;
+use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
 use crate::report::Check;
@@ -126,6 +127,8 @@ pub(crate) struct Ds<const W: usize> {
     spans: usize,
     /// Bytes of a span.
     bytes: usize,
+    /// Lanes that an exchange stays within.
+    reach: usize,
     /// Its place among the LDS instructions of the program.
     index: usize,
 }
@@ -243,9 +246,9 @@ fn swizzle<const W: usize>(line: &Line) -> Option<[u8; W]> {
 
 impl<const W: usize> Ds<W> {
     /// The LDS instruction of a line; the error says what is not known about it.
-    pub(crate) fn new(line: &Line, index: usize) -> Result<Ds<W>, String> {
+    pub(crate) fn new(line: &Line, isa: Isa, index: usize) -> Result<Ds<W>, String> {
         let name = canonical(&line.name);
-        Self::build(line, name.strip_prefix("ds_").unwrap_or(&name), index)
+        Self::build(line, name.strip_prefix("ds_").unwrap_or(&name), isa, index)
             .ok_or_else(|| "no such LDS instruction or operand".to_owned())
     }
 
@@ -262,7 +265,7 @@ impl<const W: usize> Ds<W> {
         self.index
     }
 
-    fn build(line: &Line, name: &str, index: usize) -> Option<Ds<W>> {
+    fn build(line: &Line, name: &str, isa: Isa, index: usize) -> Option<Ds<W>> {
         let offset = line.number("offset").unwrap_or(0) as u32;
         let mut ds = Ds {
             kind: Kind::Gather,
@@ -272,6 +275,8 @@ impl<const W: usize> Ds<W> {
             offsets: [offset, 0],
             spans: 1,
             bytes: 4,
+            // RDNA 3 takes lane numbers modulo 32 in waves of 64 too.
+            reach: if isa == Isa::Gfx11 { 32 } else { W },
             index,
         };
         match name {
@@ -514,9 +519,10 @@ impl<const W: usize> Ds<W> {
         let exec = wave.exec();
         let data = wave.v[usize::from(self.data[0])];
         let addresses = &wave.v[usize::from(self.address)];
-        // On gfx11 wave64 the exchange stays within 32 lanes; only one wave32 row is simulated there.
-        let lane_of =
-            |lane: usize| (addresses[lane].wrapping_add(self.offsets[0]) / 4) as usize % W;
+        let lane_of = |lane: usize| {
+            let within = (addresses[lane].wrapping_add(self.offsets[0]) / 4) as usize % self.reach;
+            lane / self.reach * self.reach + within
+        };
         let active = |lane: usize| exec >> lane & 1 == 1;
         let mut out = [0; W];
         match &self.kind {

@@ -6,4 +6,4 @@
 
 mod wmma;
 
-pub(crate) use wmma::Wmma;
+pub(crate) use wmma::{MAX_K, Panel, Wmma};

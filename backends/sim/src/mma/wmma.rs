@@ -70,8 +70,9 @@ pub(crate) struct Wmma {
 }
 
 /// Largest K.
-const MAX_K: usize = 32;
-type Panel = [[f64; 16]; MAX_K];
+pub(crate) const MAX_K: usize = 32;
+/// An operand in f64: `[k][row of A or column of B]`.
+pub(crate) type Panel = [[f64; 16]; MAX_K];
 type Tile = [[f64; 16]; 16];
 
 impl Wmma {
@@ -153,10 +154,10 @@ impl Wmma {
         inst: &Inst<W>,
     ) {
         self.check(wave, group, inst);
-        let (mut a, mut b) = ([[0.0; 16]; MAX_K], [[0.0; 16]; MAX_K]);
+        let [a, b] = &mut *group.panels;
         let mut tile = [[0.0; 16]; 16];
-        self.panel(self.a, 0, wave, &mut a);
-        self.panel(self.b, 1, wave, &mut b);
+        self.panel(self.a, 0, wave, a);
+        self.panel(self.b, 1, wave, b);
         self.load_c(wave, &mut tile);
         multiply(&a[..self.k], &b[..self.k], &mut tile);
         store_tile(&mut wave.v[usize::from(self.d)..], self.rows(), &tile);

@@ -521,6 +521,150 @@ fn comparisons() {
 }
 
 #[test]
+fn dual_instructions_read_before_they_write() {
+    for chip in BOTH {
+        let text = "v_dual_mov_b32 v0, v10 :: v_dual_mov_b32 v1, v0\n\
+                    v_dual_add_f32 v10, 1.0, v1 :: v_dual_mul_f32 v3, v0, v4";
+        // v10 was v2 and v0 was v3: they swap through one instruction.
+        for ([_, second, third], [first, sum, _]) in execute(chip, text) {
+            let expected = 1.0 + f(third);
+            let same = f(sum) == expected || f(sum).is_nan() && expected.is_nan();
+            assert!(first == second && same, "{chip} {second:#x} {third:#x}");
+        }
+        let text = "v_dual_cndmask_b32 v0, v1, v2 :: v_dual_add_nc_u32 v3, v4, v5";
+        for (at, ([a, c, _], [got, ..])) in execute(chip, text).into_iter().enumerate() {
+            let on = 0x5555_aaaa_u32 >> (at % 32) & 1 == 1;
+            assert_eq!(got, if on { c } else { a }, "{chip}");
+        }
+    }
+}
+
+#[test]
+fn denormals_by_the_mode() {
+    // The low two bits are f32's: none kept, inputs kept alone, all kept.
+    for chip in BOTH {
+        for (mode, inputs, results) in [(12, false, false), (13, true, false), (15, true, true)] {
+            let text = format!("s_denorm_mode {mode}\nv_mul_f32 v0, 0.5, v1");
+            let flush = |x: f32| {
+                if x.is_subnormal() {
+                    0.0_f32.copysign(x)
+                } else {
+                    x
+                }
+            };
+            check(chip, &text, true, |a, _, _| {
+                let a = if inputs { f(a) } else { flush(f(a)) };
+                b(if results { 0.5 * a } else { flush(0.5 * a) })
+            });
+        }
+        // f16 keeps its own whatever f32's are.
+        for ([a, ..], [got, ..]) in execute(chip, "s_denorm_mode 12\nv_mul_f16 v0, 0.5, v1") {
+            let expected = half::f16::from_f64(half::f16::from_bits(a as u16).to_f64() * 0.5);
+            let nan = expected.is_nan() && half::f16::from_bits(got as u16).is_nan();
+            assert!(nan || got as u16 == expected.to_bits(), "{chip} {a:#x}");
+        }
+    }
+}
+
+#[test]
+fn accesses_of_every_width() {
+    // Through LDS and back, byte by byte the same as a slice of bytes.
+    for chip in BOTH {
+        let store = "ds_store_b32 v9, v1\nds_store_b32 v9, v2 offset:128\n{lds}\n";
+        type Model = fn(&[u8], u32) -> u32;
+        let loads: [(&str, Model); 7] = [
+            ("ds_load_u8 v0, v9 offset:5", |x, _| u32::from(x[5])),
+            ("ds_load_i8 v0, v9 offset:6", |x, _| {
+                i32::from(x[6] as i8) as u32
+            }),
+            ("ds_load_u16 v0, v9 offset:2", |x, _| {
+                u32::from(u16::from_le_bytes([x[2], x[3]]))
+            }),
+            ("ds_load_i16 v0, v9 offset:6", |x, _| {
+                i32::from(i16::from_le_bytes([x[6], x[7]])) as u32
+            }),
+            ("ds_load_u16_d16 v0, v9", |x, old| {
+                (old & 0xffff_0000) | u32::from(u16::from_le_bytes([x[0], x[1]]))
+            }),
+            ("ds_load_u16_d16_hi v0, v9 offset:2", |x, old| {
+                (old & 0xffff) | u32::from(u16::from_le_bytes([x[2], x[3]])) << 16
+            }),
+            (
+                "ds_load_2addr_b32 v[12:13], v9 offset0:1 offset1:32\n{lds}\nv_xor_b32 v0, v12, v13",
+                |x, _| {
+                    let word =
+                        |at: usize| u32::from_le_bytes([x[at], x[at + 1], x[at + 2], x[at + 3]]);
+                    word(4) ^ word(128)
+                },
+            ),
+        ];
+        for (text, model) in loads {
+            let all = execute(chip, &format!("{store}{text}\n{{lds}}"));
+            for chunk in all.chunks(32) {
+                let bytes: Vec<u8> = [0, 1]
+                    .iter()
+                    .flat_map(|&part| {
+                        chunk
+                            .iter()
+                            .flat_map(move |lane| lane.0[part].to_le_bytes())
+                    })
+                    .chain([0; 16])
+                    .collect();
+                for (lane, (input, out)) in chunk.iter().enumerate() {
+                    assert_eq!(
+                        out[0],
+                        model(&bytes[4 * lane..], input[2]),
+                        "{chip} {text} {lane}"
+                    );
+                }
+            }
+        }
+        // Global memory: what was loaded comes back from an output through narrow stores.
+        let text = "global_store_b32 v9, v3, s[6:7] offset:0\n\
+                    global_store_b16 v9, v1, s[6:7] offset:0\n\
+                    global_store_d16_hi_b16 v9, v2, s[6:7] offset:2\n\
+                    global_load_b32 v0, v9, s[6:7]\n{load}";
+        for ([a, c, _], [got, ..]) in execute(chip, text) {
+            assert_eq!(got, (a & 0xffff) | (c & 0xffff_0000), "{chip}");
+        }
+        let text = "global_load_d16_b16 v0, v9, s[4:5] offset:2\n\
+                    global_load_d16_hi_b16 v10, v9, s[4:5]\n{load}";
+        for ([a, second, third], [low, high, _]) in execute(chip, text) {
+            assert_eq!(
+                (low, high),
+                ((third & 0xffff_0000) | a >> 16, (second & 0xffff) | a << 16)
+            );
+        }
+        let add = match chip {
+            "gfx1201" => "global_atomic_add_u32 v0, v9, v1, s[6:7] th:TH_ATOMIC_RETURN",
+            _ => "global_atomic_add_u32 v0, v9, v1, s[6:7] glc",
+        };
+        let text = format!(
+            "global_store_b32 v9, v2, s[6:7]\n{add}\n{{load}}\n\
+             global_load_b32 v10, v9, s[6:7]\n{{load}}"
+        );
+        for ([a, c, _], [old, new, _]) in execute(chip, &text) {
+            assert_eq!((old, new), (c, a.wrapping_add(c)), "{chip}");
+        }
+    }
+}
+
+#[test]
+fn register_halves() {
+    // The disassembler shows the halves that `op_sel` picks as operands of their own.
+    for chip in BOTH {
+        for ([a, c, old], [got, ..]) in execute(chip, "v_add_nc_u16 v0, v1, v2 op_sel:[1,0,1]") {
+            let sum = (a >> 16).wrapping_add(c) << 16;
+            assert_eq!(got, sum | (old & 0xffff), "{chip} {a:#x} {c:#x}");
+        }
+        for ([a, c, old], [got, ..]) in execute(chip, "v_add_nc_u16 v0, v1, v2 op_sel:[0,1,0]") {
+            let sum = a.wrapping_add(c >> 16) & 0xffff;
+            assert_eq!(got, sum | (old & 0xffff_0000), "{chip} {a:#x} {c:#x}");
+        }
+    }
+}
+
+#[test]
 fn division_and_root() {
     // LLVM's expansions of a correctly rounded division and root, by scales and fused steps.
     const SOURCE: &str = "
