@@ -2,6 +2,8 @@
 
 use tilefold_machine::{Access, Width};
 
+use super::element::{Atomic, Extend, extend_value, fill};
+use super::exchange::swizzle;
 use super::lds::Touch;
 use crate::chip::Isa;
 use crate::group::Group;
@@ -9,100 +11,9 @@ use crate::program::Inst;
 use crate::report::Check;
 use crate::simd::vectorized;
 use crate::text::{Half, Line, Value};
-use crate::valu::write_half;
 use crate::wave::Wave;
 
-/// How a loaded value fills its register.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extend {
-    /// Whole registers.
-    None,
-    Zero,
-    Sign,
-    /// 16 bits into a half, the other kept. 8-bit values are extended as the flag (signed) says.
-    Half(Half, bool),
-}
-
-/// Read-modify-write operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Atomic {
-    AddU32,
-    SubU32,
-    AddF32,
-    PkAddF16,
-    PkAddBf16,
-    MinI32,
-    MaxI32,
-    MinU32,
-    MaxU32,
-    And,
-    Or,
-    Xor,
-    Swap,
-    CompareSwap,
-    AddU64,
-}
-
-impl Atomic {
-    /// The operation that the last part of a mnemonic names.
-    pub(crate) fn parse(name: &str) -> Option<Atomic> {
-        Some(match name {
-            "add_u32" | "add" => Atomic::AddU32,
-            "sub_u32" | "sub" => Atomic::SubU32,
-            "add_f32" => Atomic::AddF32,
-            "pk_add_f16" => Atomic::PkAddF16,
-            "pk_add_bf16" => Atomic::PkAddBf16,
-            "min_i32" | "smin" => Atomic::MinI32,
-            "max_i32" | "smax" => Atomic::MaxI32,
-            "min_u32" | "umin" => Atomic::MinU32,
-            "max_u32" | "umax" => Atomic::MaxU32,
-            "and_b32" | "and" => Atomic::And,
-            "or_b32" | "or" => Atomic::Or,
-            "xor_b32" | "xor" => Atomic::Xor,
-            "swap_b32" | "swap" => Atomic::Swap,
-            "cmpswap_b32" | "cmpswap" => Atomic::CompareSwap,
-            "add_u64" | "add_x2" => Atomic::AddU64,
-            _ => return None,
-        })
-    }
-
-    pub(crate) fn bytes(self) -> usize {
-        if self == Atomic::AddU64 { 8 } else { 4 }
-    }
-
-    /// The new value of a 32-bit word; `compare` is what a compare-and-swap expects.
-    pub(crate) fn apply(self, old: u32, value: u32, compare: u32) -> u32 {
-        use crate::valu::float::{from_bf16, from_f16, to_bf16, to_f16};
-        let halves = |from: fn(u32) -> f32, to: fn(f32) -> u32| {
-            let add = |a: u32, b: u32| to(from(a & 0xffff) + from(b & 0xffff));
-            add(old, value) | add(old >> 16, value >> 16) << 16
-        };
-        match self {
-            Atomic::AddU32 | Atomic::AddU64 => old.wrapping_add(value),
-            Atomic::SubU32 => old.wrapping_sub(value),
-            Atomic::AddF32 => (f32::from_bits(old) + f32::from_bits(value)).to_bits(),
-            Atomic::PkAddF16 => halves(from_f16, to_f16),
-            Atomic::PkAddBf16 => halves(from_bf16, to_bf16),
-            Atomic::MinI32 => (old as i32).min(value as i32) as u32,
-            Atomic::MaxI32 => (old as i32).max(value as i32) as u32,
-            Atomic::MinU32 => old.min(value),
-            Atomic::MaxU32 => old.max(value),
-            Atomic::And => old & value,
-            Atomic::Or => old | value,
-            Atomic::Xor => old ^ value,
-            Atomic::Swap => value,
-            Atomic::CompareSwap => {
-                if old == compare {
-                    value
-                } else {
-                    old
-                }
-            }
-        }
-    }
-}
-
-enum Kind<const W: usize> {
+pub(super) enum Kind<const W: usize> {
     Load(Extend),
     Store(Option<Half>),
     Atomic {
@@ -119,16 +30,16 @@ enum Kind<const W: usize> {
 
 /// An LDS instruction, ready to execute.
 pub(crate) struct Ds<const W: usize> {
-    kind: Kind<W>,
-    dst: u16,
-    address: u16,
-    data: [u16; 2],
-    offsets: [u32; 2],
+    pub(super) kind: Kind<W>,
+    pub(super) dst: u16,
+    pub(super) address: u16,
+    pub(super) data: [u16; 2],
+    pub(super) offsets: [u32; 2],
     spans: usize,
     /// Bytes of a span.
     bytes: usize,
     /// Lanes that an exchange stays within.
-    reach: usize,
+    pub(super) reach: usize,
     /// Its place among the LDS instructions of the program.
     index: usize,
 }
@@ -182,66 +93,6 @@ fn vector(line: &Line, at: usize) -> Option<u16> {
         Value::Vector { first, .. } => Some(first),
         _ => None,
     }
-}
-
-/// The lane table of a `swizzle(...)` offset, as LLVM's usage guide spells its modes.
-fn swizzle<const W: usize>(line: &Line) -> Option<[u8; W]> {
-    let text = line.modifier("offset").unwrap_or("0");
-    let from: Box<dyn Fn(u8) -> u8> = match text.strip_prefix("swizzle(") {
-        None => {
-            let bits = crate::text::number(text)? as u16;
-            match bits >> 15 {
-                1 if bits < 0xe000 => {
-                    Box::new(move |lane| (lane & !3) + (bits >> (2 * (lane & 3)) & 3) as u8)
-                }
-                0 => {
-                    let (and, or, xor) = (bits & 31, bits >> 5 & 31, bits >> 10 & 31);
-                    Box::new(move |lane| {
-                        (lane & 32) | (((lane & 31) & and as u8) | or as u8) ^ xor as u8
-                    })
-                }
-                _ => return None,
-            }
-        }
-        Some(rest) => {
-            let mut parts = rest.trim_end_matches(')').split(',').map(str::trim);
-            let mode = parts.next()?;
-            if mode == "BITMASK_PERM" {
-                let pattern = parts.next()?.trim_matches('"').to_owned();
-                if pattern.len() != 5 {
-                    return None;
-                }
-                return Some(std::array::from_fn(|lane| {
-                    pattern
-                        .bytes()
-                        .enumerate()
-                        .fold(lane as u8 & 32, |from, (at, letter)| {
-                            let bit = 16_u8 >> at;
-                            from | match letter {
-                                b'0' => 0,
-                                b'1' => bit,
-                                b'i' => !(lane as u8) & bit,
-                                _ => lane as u8 & bit,
-                            }
-                        })
-                }));
-            }
-            let n: Vec<u8> = parts.filter_map(|part| part.parse().ok()).collect();
-            match (mode, n.as_slice()) {
-                ("QUAD_PERM", &[a, b, c, d]) => {
-                    let list = [a, b, c, d];
-                    Box::new(move |lane| (lane & !3) + (list[usize::from(lane & 3)] & 3))
-                }
-                ("SWAP", &[group]) => Box::new(move |lane| lane ^ group & 31),
-                ("REVERSE", &[group]) => Box::new(move |lane| lane ^ group.wrapping_sub(1) & 31),
-                ("BROADCAST", &[group, from]) => {
-                    Box::new(move |lane| lane & !group.wrapping_sub(1) | from & 31)
-                }
-                _ => return None,
-            }
-        }
-    };
-    Some(std::array::from_fn(|lane| from(lane as u8) & (W as u8 - 1)))
 }
 
 impl<const W: usize> Ds<W> {
@@ -513,40 +364,6 @@ impl<const W: usize> Ds<W> {
             wave.write(self.dst, &old, touch.lanes);
         }
     }
-
-    /// Lanes exchange values; lanes switched off read as zero.
-    fn exchange(&self, wave: &mut Wave<W>) {
-        let exec = wave.exec();
-        let data = wave.v[usize::from(self.data[0])];
-        let addresses = &wave.v[usize::from(self.address)];
-        let lane_of = |lane: usize| {
-            let within = (addresses[lane].wrapping_add(self.offsets[0]) / 4) as usize % self.reach;
-            lane / self.reach * self.reach + within
-        };
-        let active = |lane: usize| exec >> lane & 1 == 1;
-        let mut out = [0; W];
-        match &self.kind {
-            Kind::Gather => {
-                for (lane, value) in out.iter_mut().enumerate() {
-                    let from = lane_of(lane);
-                    *value = if active(from) { data[from] } else { 0 };
-                }
-            }
-            Kind::Scatter => {
-                for lane in (0..W).filter(|&lane| active(lane)) {
-                    out[lane_of(lane)] = data[lane];
-                }
-            }
-            Kind::Swizzle(table) => {
-                for (lane, value) in out.iter_mut().enumerate() {
-                    let from = usize::from(table[lane]);
-                    *value = if active(from) { data[from] } else { 0 };
-                }
-            }
-            _ => {}
-        }
-        wave.write(self.dst, &out, exec);
-    }
 }
 
 vectorized! {
@@ -576,31 +393,5 @@ fn load_words<const N: usize, const W: usize>(
                 out[lane] = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             }
         }
-    }
-}
-
-/// A value of one or two bytes, extended to 32 bits.
-pub(crate) fn extend_value(bytes: &[u8], extend: Extend) -> u32 {
-    let signed = matches!(extend, Extend::Sign | Extend::Half(_, true));
-    match (bytes, signed) {
-        (&[byte], false) => u32::from(byte),
-        (&[byte], true) => byte as i8 as i32 as u32,
-        (&[low, high], false) => u32::from(u16::from_le_bytes([low, high])),
-        (&[low, high], true) => i16::from_le_bytes([low, high]) as i32 as u32,
-        _ => 0,
-    }
-}
-
-/// Writes extended values to a register or to half of it.
-pub(crate) fn fill<const W: usize>(
-    wave: &mut Wave<W>,
-    dst: u16,
-    extend: Extend,
-    values: &[u32; W],
-    exec: u64,
-) {
-    match extend {
-        Extend::Half(half, _) => write_half(wave, dst, half, values, exec),
-        _ => wave.write(dst, values, exec),
     }
 }

@@ -2,9 +2,13 @@
 
 pub(crate) mod access;
 pub(crate) mod ds;
+pub(crate) mod element;
+mod exchange;
 pub(crate) mod lds;
 pub(crate) mod resource;
 pub(crate) mod scalar;
+mod scratch;
+mod transfer;
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 

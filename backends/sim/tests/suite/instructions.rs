@@ -47,7 +47,7 @@ fn samples(seed: u64) -> Vec<u32> {
 
 /// Executes `text` on v1, v2, v3 (and v4 to v7, which hold 4 to 7 in every lane) for a number of
 /// inputs; returns inputs and v0, v10 and `s20` of every lane.
-fn execute(chip: &str, text: &str) -> Vec<([u32; 3], [u32; 3])> {
+pub fn execute(chip: &str, text: &str) -> Vec<([u32; 3], [u32; 3])> {
     let body = format!(
         "
 s_load_b128 s[4:7], s[0:1], 0x0
@@ -111,9 +111,9 @@ fn check(chip: &str, text: &str, float: bool, model: impl Fn(u32, u32, u32) -> u
     }
 }
 
-const BOTH: [&str; 2] = ["gfx1100", "gfx1201"];
+pub const BOTH: [&str; 2] = ["gfx1100", "gfx1201"];
 
-fn f(bits: u32) -> f32 {
+pub fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
 
@@ -184,100 +184,6 @@ fn integers() {
         for (text, model) in table {
             if !text.contains("mbcnt") && !text.contains("cndmask") {
                 check(chip, text, false, model);
-            }
-        }
-    }
-}
-
-#[test]
-fn lanes_and_masks() {
-    for chip in BOTH {
-        for (at, ([a, ..], [got, ..])) in execute(chip, "v_mbcnt_lo_u32_b32 v0, 0xf0f0f0f0, v1")
-            .into_iter()
-            .enumerate()
-        {
-            let lane = at as u32 % 32;
-            let below = (0..lane).filter(|bit| bit % 8 >= 4).count() as u32;
-            assert_eq!(got, a.wrapping_add(below), "{chip} lane {lane}");
-        }
-        let select = "v_cndmask_b32 v0, v1, -1.0, vcc_lo";
-        for (at, ([a, ..], [got, ..])) in execute(chip, select).into_iter().enumerate() {
-            let on = 0x5555_aaaa_u32 >> (at % 32) & 1 == 1;
-            assert_eq!(got, if on { 0xbf80_0000 } else { a }, "{chip}");
-        }
-        let all = execute(chip, "v_readfirstlane_b32 s20, v1");
-        for chunk in all.chunks(32) {
-            assert!(
-                chunk.iter().all(|(_, out)| out[2] == chunk[0].0[0]),
-                "{chip}"
-            );
-        }
-        let all = execute(chip, "v_readlane_b32 s20, v1, 7");
-        for chunk in all.chunks(32) {
-            assert!(
-                chunk.iter().all(|(_, out)| out[2] == chunk[7].0[0]),
-                "{chip}"
-            );
-        }
-        type From = fn(usize) -> usize;
-        let moves: [(&str, From); 6] = [
-            (
-                "v_mov_b32_dpp v0, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
-                |l| l ^ 1,
-            ),
-            (
-                "v_mov_b32_dpp v0, v1 row_xmask:5 row_mask:0xf bank_mask:0xf",
-                |l| l ^ 5,
-            ),
-            (
-                "v_mov_b32_dpp v0, v1 row_half_mirror row_mask:0xf bank_mask:0xf",
-                |l| l ^ 7,
-            ),
-            (
-                "v_mov_b32_dpp v0, v1 row_ror:3 row_mask:0xf bank_mask:0xf",
-                |l| l / 16 * 16 + (l + 13) % 16,
-            ),
-            (
-                "ds_swizzle_b32 v0, v1 offset:swizzle(SWAP,16)\n{lds}",
-                |l| l ^ 16,
-            ),
-            ("v_permlanex16_b32 v0, v1, 0x76543210, 0xfedcba98", |l| {
-                l ^ 16
-            }),
-        ];
-        for (text, from) in moves {
-            for chunk in execute(
-                chip,
-                &text.replace("0x76543210, 0xfedcba98", "s12, s13").replace(
-                    "v_permlanex16",
-                    "s_mov_b32 s12, 0x76543210\ns_mov_b32 s13, 0xfedcba98\nv_permlanex16",
-                ),
-            )
-            .chunks(32)
-            {
-                for (lane, (_, out)) in chunk.iter().enumerate() {
-                    assert_eq!(out[0], chunk[from(lane)].0[0], "{chip} {text} lane {lane}");
-                }
-            }
-        }
-        // A shift out of the row: lane 0 keeps what v0 was, or reads zero with bound_ctrl.
-        let shift = "v_mov_b32_dpp v0, v1 row_shr:1 row_mask:0xf bank_mask:0xf";
-        for (suffix, old) in [("", true), (" bound_ctrl:1", false)] {
-            for chunk in execute(chip, &format!("{shift}{suffix}")).chunks(32) {
-                for (lane, (input, out)) in chunk.iter().enumerate() {
-                    let expected = match lane % 16 {
-                        0 if old => input[2],
-                        0 => 0,
-                        _ => chunk[lane - 1].0[0],
-                    };
-                    assert_eq!(out[0], expected, "{chip} {shift}{suffix} lane {lane}");
-                }
-            }
-        }
-        // Addresses pick lanes by their bits 2 to 6.
-        for chunk in execute(chip, "ds_bpermute_b32 v0, v2, v1\n{lds}").chunks(32) {
-            for (input, out) in chunk {
-                assert_eq!(out[0], chunk[input[1] as usize / 4 % 32].0[0], "{chip}");
             }
         }
     }
@@ -567,89 +473,6 @@ fn denormals_by_the_mode() {
 }
 
 #[test]
-fn accesses_of_every_width() {
-    // Through LDS and back, byte by byte the same as a slice of bytes.
-    for chip in BOTH {
-        let store = "ds_store_b32 v9, v1\nds_store_b32 v9, v2 offset:128\n{lds}\n";
-        type Model = fn(&[u8], u32) -> u32;
-        let loads: [(&str, Model); 7] = [
-            ("ds_load_u8 v0, v9 offset:5", |x, _| u32::from(x[5])),
-            ("ds_load_i8 v0, v9 offset:6", |x, _| {
-                i32::from(x[6] as i8) as u32
-            }),
-            ("ds_load_u16 v0, v9 offset:2", |x, _| {
-                u32::from(u16::from_le_bytes([x[2], x[3]]))
-            }),
-            ("ds_load_i16 v0, v9 offset:6", |x, _| {
-                i32::from(i16::from_le_bytes([x[6], x[7]])) as u32
-            }),
-            ("ds_load_u16_d16 v0, v9", |x, old| {
-                (old & 0xffff_0000) | u32::from(u16::from_le_bytes([x[0], x[1]]))
-            }),
-            ("ds_load_u16_d16_hi v0, v9 offset:2", |x, old| {
-                (old & 0xffff) | u32::from(u16::from_le_bytes([x[2], x[3]])) << 16
-            }),
-            (
-                "ds_load_2addr_b32 v[12:13], v9 offset0:1 offset1:32\n{lds}\nv_xor_b32 v0, v12, v13",
-                |x, _| {
-                    let word =
-                        |at: usize| u32::from_le_bytes([x[at], x[at + 1], x[at + 2], x[at + 3]]);
-                    word(4) ^ word(128)
-                },
-            ),
-        ];
-        for (text, model) in loads {
-            let all = execute(chip, &format!("{store}{text}\n{{lds}}"));
-            for chunk in all.chunks(32) {
-                let bytes: Vec<u8> = [0, 1]
-                    .iter()
-                    .flat_map(|&part| {
-                        chunk
-                            .iter()
-                            .flat_map(move |lane| lane.0[part].to_le_bytes())
-                    })
-                    .chain([0; 16])
-                    .collect();
-                for (lane, (input, out)) in chunk.iter().enumerate() {
-                    assert_eq!(
-                        out[0],
-                        model(&bytes[4 * lane..], input[2]),
-                        "{chip} {text} {lane}"
-                    );
-                }
-            }
-        }
-        // Global memory: what was loaded comes back from an output through narrow stores.
-        let text = "global_store_b32 v9, v3, s[6:7] offset:0\n\
-                    global_store_b16 v9, v1, s[6:7] offset:0\n\
-                    global_store_d16_hi_b16 v9, v2, s[6:7] offset:2\n\
-                    global_load_b32 v0, v9, s[6:7]\n{load}";
-        for ([a, c, _], [got, ..]) in execute(chip, text) {
-            assert_eq!(got, (a & 0xffff) | (c & 0xffff_0000), "{chip}");
-        }
-        let text = "global_load_d16_b16 v0, v9, s[4:5] offset:2\n\
-                    global_load_d16_hi_b16 v10, v9, s[4:5]\n{load}";
-        for ([a, second, third], [low, high, _]) in execute(chip, text) {
-            assert_eq!(
-                (low, high),
-                ((third & 0xffff_0000) | a >> 16, (second & 0xffff) | a << 16)
-            );
-        }
-        let add = match chip {
-            "gfx1201" => "global_atomic_add_u32 v0, v9, v1, s[6:7] th:TH_ATOMIC_RETURN",
-            _ => "global_atomic_add_u32 v0, v9, v1, s[6:7] glc",
-        };
-        let text = format!(
-            "global_store_b32 v9, v2, s[6:7]\n{add}\n{{load}}\n\
-             global_load_b32 v10, v9, s[6:7]\n{{load}}"
-        );
-        for ([a, c, _], [old, new, _]) in execute(chip, &text) {
-            assert_eq!((old, new), (c, a.wrapping_add(c)), "{chip}");
-        }
-    }
-}
-
-#[test]
 fn register_halves() {
     // The disassembler shows the halves that `op_sel` picks as operands of their own.
     for chip in BOTH {
@@ -701,158 +524,5 @@ kernel void divide(global const float *x, global const float *y, global float *z
                 }
             }
         }
-    }
-}
-
-/// Runs scalar code on pairs in s[12:13] and s[14:15]; yields the pairs, s[20:21] and SCC.
-fn scalars(chip: &str, text: &str) -> Vec<(u64, u64, u64, bool)> {
-    let lanes = 0..8;
-    let body: String = lanes
-        .clone()
-        .map(|lane| {
-            format!(
-                "v_readlane_b32 s12, v1, {lane}\nv_readlane_b32 s13, v2, {lane}\n\
-                 v_readlane_b32 s14, v3, {lane}\nv_readlane_b32 s15, v1, {}\n\
-                 s_mov_b64 s[20:21], s[12:13]\n{text}\ns_cselect_b32 s16, 1, 0\n\
-                 v_writelane_b32 v0, s20, {lane}\nv_writelane_b32 v0, s16, {}\n\
-                 v_writelane_b32 v10, s21, {lane}\n",
-                lane + 8,
-                lane + 8
-            )
-        })
-        .collect();
-    let all = execute(chip, &body);
-    all.chunks(32)
-        .flat_map(|chunk| {
-            lanes.clone().map(|lane| {
-                let [a, b, c] = chunk[lane].0;
-                let d = chunk[lane + 8].0[0];
-                let wide = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-                let result = wide(chunk[lane].1[0], chunk[lane].1[1]);
-                (wide(a, b), wide(c, d), result, chunk[lane + 8].1[0] == 1)
-            })
-        })
-        .collect()
-}
-
-#[test]
-fn scalar_arithmetic() {
-    type Model = fn(u64, u64) -> (u64, bool);
-    let table: &[(&str, Model)] = &[
-        ("s_add_u32 s20, s12, s14", |a, b| {
-            let sum = (a as u32 as u64) + (b as u32 as u64);
-            (sum, sum > 0xffff_ffff)
-        }),
-        ("s_add_i32 s20, s12, s14", |a, b| {
-            let sum = a as i32 as i64 + b as i32 as i64;
-            (sum as u64, sum != sum as i32 as i64)
-        }),
-        ("s_sub_i32 s20, s12, s14", |a, b| {
-            let sum = a as i32 as i64 - b as i32 as i64;
-            (sum as u64, sum != sum as i32 as i64)
-        }),
-        ("s_addk_i32 s20, 0x8001", |a, _| {
-            let sum = a as i32 as i64 - 0x7fff;
-            (sum as u64, sum != sum as i32 as i64)
-        }),
-        ("s_cmp_eq_u32 s12, s12\ns_addc_u32 s20, s12, s14", |a, b| {
-            let sum = (a as u32 as u64) + (b as u32 as u64) + 1;
-            (sum, sum > 0xffff_ffff)
-        }),
-        (
-            "s_mul_hi_u32 s20, s12, s14\ns_cmp_eq_u32 s12, s12",
-            |a, b| ((a as u32 as u64 * b as u32 as u64) >> 32, true),
-        ),
-        ("s_and_b32 s20, s12, s14", |a, b| {
-            ((a & b) as u32 as u64, (a & b) as u32 != 0)
-        }),
-        ("s_and_not1_b32 s20, s12, s14", |a, b| {
-            ((a & !b) as u32 as u64, (a & !b) as u32 != 0)
-        }),
-        ("s_xor_b32 s20, s12, -1", |a, _| {
-            (!a as u32 as u64, !a as u32 != 0)
-        }),
-        ("s_lshl_b32 s20, s12, s14", |a, b| {
-            let x = (a as u32) << (b % 32);
-            (x as u64, x != 0)
-        }),
-        ("s_ashr_i32 s20, s12, s14", |a, b| {
-            let x = (a as i32) >> (b % 32);
-            (x as u64, x != 0)
-        }),
-        ("s_lshl_b64 s[20:21], s[12:13], s14", |a, b| {
-            (a << (b % 64), a << (b % 64) != 0)
-        }),
-        ("s_bfe_u32 s20, s12, 0x50019", |a, _| {
-            let x = a as u32 >> 25 & 31;
-            (x as u64, x != 0)
-        }),
-        ("s_bcnt1_i32_b32 s20, s12", |a, _| {
-            ((a as u32).count_ones() as u64, a as u32 != 0)
-        }),
-        ("s_abs_i32 s20, s12", |a, _| {
-            ((a as i32).wrapping_abs() as u64, a as u32 != 0)
-        }),
-        ("s_min_i32 s20, s12, s14", |a, b| {
-            ((a as i32).min(b as i32) as u64, (a as i32) < b as i32)
-        }),
-        ("s_max_i32 s20, s12, s14", |a, b| {
-            ((a as i32).max(b as i32) as u64, a as i32 >= b as i32)
-        }),
-        ("s_cmp_lt_i32 s12, s14", |a, b| (a, (a as i32) < b as i32)),
-        ("s_cmp_ge_u32 s12, s14", |a, b| (a, a as u32 >= b as u32)),
-        ("s_cmp_lg_u64 s[12:13], s[14:15]", |a, b| (a, a != b)),
-        ("s_movk_i32 s20, 0x8000\ns_cmp_eq_u32 s12, s12", |_, _| {
-            (0xffff_8000, true)
-        }),
-    ];
-    for chip in BOTH {
-        for (text, model) in table {
-            let text = match chip {
-                "gfx1201" => text
-                    .replace("s_add_i32", "s_add_co_i32")
-                    .replace("s_sub_i32", "s_sub_co_i32")
-                    .replace("s_addk_i32", "s_addk_co_i32")
-                    .replace("s_addc_u32", "s_add_co_ci_u32")
-                    .replace("s_add_u32", "s_add_co_u32"),
-                _ => (*text).to_owned(),
-            };
-            let wide = text.contains("[20:21]");
-            for (a, b, result, scc) in scalars(chip, &text) {
-                let (expected, flag) = model(a, b);
-                let mask = if wide { u64::MAX } else { 0xffff_ffff };
-                assert_eq!(
-                    (result & mask, scc),
-                    (expected & mask, flag),
-                    "{chip} {text}: {a:#x} {b:#x}"
-                );
-            }
-        }
-        for (a, _, result, _) in scalars(
-            chip,
-            "s_mov_b64 exec, s[12:13]\ns_and_saveexec_b32 s20, \
-             s13\ns_mov_b32 s21, exec_lo\ns_mov_b32 exec_lo, -1",
-        ) {
-            let (low, high) = (a as u32, (a >> 32) as u32);
-            assert_eq!(
-                result,
-                u64::from(low) | u64::from(low & high) << 32,
-                "{chip}"
-            );
-        }
-    }
-    for (a, b, result, _) in scalars("gfx1201", "s_mul_u64 s[20:21], s[12:13], s[14:15]") {
-        assert_eq!(result, a.wrapping_mul(b));
-    }
-    for (a, b, result, _) in scalars("gfx1201", "s_add_nc_u64 s[20:21], s[12:13], s[14:15]") {
-        assert_eq!(result, a.wrapping_add(b));
-    }
-    for (a, b, result, _) in scalars("gfx1201", "s_mul_f32 s20, s12, s14") {
-        let expected = f(a as u32) * f(b as u32);
-        let got = f(result as u32);
-        assert!(
-            got == expected || got.is_nan() && expected.is_nan(),
-            "{a:#x} {b:#x}"
-        );
     }
 }

@@ -9,8 +9,10 @@ mod faults;
 mod gemm;
 mod instructions;
 mod kernels;
+mod lanes;
 mod loading;
 mod matrices;
+mod scalars;
 mod scope;
 mod sources;
 

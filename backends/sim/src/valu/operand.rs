@@ -1,0 +1,172 @@
+//! Sources of vector instructions: registers, their halves, scalars and constants, with the sign
+//! modifiers and the denormals that the mode drops.
+
+use crate::text::{Half, NULL, Operand, Value};
+use crate::wave::Wave;
+
+/// Operand types: their width, and whether denormals and clamping are those of a float.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    B16,
+    F16,
+    B32,
+    F32,
+    B64,
+    F64,
+}
+
+impl Type {
+    pub(crate) fn bits(self) -> u32 {
+        match self {
+            Type::B16 | Type::F16 => 16,
+            Type::B32 | Type::F32 => 32,
+            Type::B64 | Type::F64 => 64,
+        }
+    }
+}
+
+/// Where a source's value comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Source {
+    Vector(u16, Option<Half>),
+    Scalar(u16),
+    /// The high half of a scalar register.
+    ScalarHigh(u16),
+    Const(u64),
+}
+
+/// A source with its modifiers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Input {
+    pub(crate) source: Source,
+    pub(crate) ty: Type,
+    pub(crate) neg: bool,
+    pub(crate) abs: bool,
+}
+
+/// The bits of a constant in an operand of a type; none for what is no constant.
+pub(crate) fn constant(value: &Value, ty: Type) -> Option<u64> {
+    let mask = u64::MAX >> (64 - ty.bits());
+    match *value {
+        Value::Int(int) => Some(int as u64 & mask),
+        // A 32-bit literal is the high half of an f64.
+        Value::Literal(bits) if ty == Type::F64 && bits <= u64::from(u32::MAX) => Some(bits << 32),
+        Value::Literal(bits) => Some(bits & mask),
+        Value::Float(float) => Some(match ty.bits() {
+            16 => u64::from(half::f16::from_f64(float).to_bits()),
+            32 => u64::from((float as f32).to_bits()),
+            // The only inline constant that is not exact in f32 is 1/(2 pi).
+            _ if float != 0.0 && float.abs() < 0.2 => 0x3fc4_5f30_6dc9_c882,
+            _ => float.to_bits(),
+        }),
+        Value::Word(ref word) => match word.as_str() {
+            "off" => Some(0),
+            _ => None,
+        },
+        Value::Vector { .. } | Value::Scalar { .. } => None,
+    }
+}
+
+impl Input {
+    /// Reads an operand as a type; `high` is its `op_sel` bit.
+    pub(crate) fn new(operand: &Operand, ty: Type, high: bool) -> Option<Input> {
+        let source = match operand.value {
+            Value::Vector { first, half, .. } => Source::Vector(
+                first,
+                half.or(match (ty.bits() == 16, high) {
+                    (false, _) => None,
+                    (true, false) => Some(Half::Low),
+                    (true, true) => Some(Half::High),
+                }),
+            ),
+            Value::Scalar { first: NULL, .. } => Source::Const(0),
+            Value::Scalar { first, .. } if high && ty.bits() == 16 => Source::ScalarHigh(first),
+            Value::Scalar { first, .. } => Source::Scalar(first),
+            _ => Source::Const(constant(&operand.value, ty)?),
+        };
+        Some(Input {
+            source,
+            ty,
+            neg: operand.neg,
+            abs: operand.abs,
+        })
+    }
+
+    /// The value in every lane, of 32 bits or of 16 in the low half.
+    #[inline]
+    pub(crate) fn fetch<'a, const W: usize>(
+        &self,
+        wave: &'a Wave<W>,
+        store: &'a mut [u32; W],
+    ) -> &'a [u32; W] {
+        let narrow = self.ty.bits() == 16;
+        let flush = match self.ty {
+            Type::F32 => wave.mode.f32 & 1 == 0,
+            Type::F16 => wave.mode.f16_f64 & 1 == 0,
+            _ => false,
+        };
+        let plain = !(self.neg || self.abs || flush);
+        match self.source {
+            Source::Vector(index, None) if plain => return &wave.v[usize::from(index)],
+            Source::Vector(index, None) => *store = wave.v[usize::from(index)],
+            Source::Vector(index, Some(Half::Low)) => {
+                *store = wave.v[usize::from(index)].map(|value| value & 0xffff);
+            }
+            Source::Vector(index, Some(Half::High)) => {
+                *store = wave.v[usize::from(index)].map(|value| value >> 16);
+            }
+            Source::Scalar(index) if narrow => *store = [wave.s[usize::from(index)] & 0xffff; W],
+            Source::Scalar(index) => *store = [wave.s[usize::from(index)]; W],
+            Source::ScalarHigh(index) => *store = [wave.s[usize::from(index)] >> 16; W],
+            Source::Const(bits) => *store = [bits as u32; W],
+        }
+        if !plain {
+            let sign = if narrow { 0x8000 } else { 0x8000_0000 };
+            let keep = if self.abs { !sign } else { !0 };
+            let flip = if self.neg { sign } else { 0 };
+            for value in store.iter_mut() {
+                if flush {
+                    *value = flush_denormal(*value, self.ty);
+                }
+                *value = *value & keep ^ flip;
+            }
+        }
+        store
+    }
+
+    /// The value in every lane, zero-extended to 64 bits.
+    pub(crate) fn fetch_wide<const W: usize>(&self, wave: &Wave<W>) -> [u64; W] {
+        if self.ty.bits() != 64 {
+            let mut store = [0; W];
+            return self.fetch(wave, &mut store).map(u64::from);
+        }
+        let mut values = match self.source {
+            Source::Vector(index, _) => {
+                let (low, high) = (&wave.v[usize::from(index)], &wave.v[usize::from(index) + 1]);
+                std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+            }
+            Source::Scalar(index) | Source::ScalarHigh(index) => [wave.pair(index); W],
+            Source::Const(bits) => [bits; W],
+        };
+        let keep = if self.abs { u64::MAX >> 1 } else { u64::MAX };
+        let flip = u64::from(self.neg) << 63;
+        for value in &mut values {
+            *value = *value & keep ^ flip;
+        }
+        values
+    }
+}
+
+#[inline(always)]
+pub(crate) fn flush_denormal(value: u32, ty: Type) -> u32 {
+    let (exponent, sign) = match ty {
+        Type::F32 => (0x7f80_0000, 0x8000_0000),
+        Type::F16 => (0x7c00, 0x8000),
+        _ => return value,
+    };
+    if value & exponent == 0 {
+        value & sign
+    } else {
+        value
+    }
+}

@@ -1,0 +1,156 @@
+//! Scalar instructions against models, on pairs of registers.
+
+use crate::instructions::{BOTH, execute, f};
+
+/// Runs scalar code on pairs in s[12:13] and s[14:15]; yields the pairs, s[20:21] and SCC.
+fn scalars(chip: &str, text: &str) -> Vec<(u64, u64, u64, bool)> {
+    let lanes = 0..8;
+    let body: String = lanes
+        .clone()
+        .map(|lane| {
+            format!(
+                "v_readlane_b32 s12, v1, {lane}\nv_readlane_b32 s13, v2, {lane}\n\
+                 v_readlane_b32 s14, v3, {lane}\nv_readlane_b32 s15, v1, {}\n\
+                 s_mov_b64 s[20:21], s[12:13]\n{text}\ns_cselect_b32 s16, 1, 0\n\
+                 v_writelane_b32 v0, s20, {lane}\nv_writelane_b32 v0, s16, {}\n\
+                 v_writelane_b32 v10, s21, {lane}\n",
+                lane + 8,
+                lane + 8
+            )
+        })
+        .collect();
+    let all = execute(chip, &body);
+    all.chunks(32)
+        .flat_map(|chunk| {
+            lanes.clone().map(|lane| {
+                let [a, b, c] = chunk[lane].0;
+                let d = chunk[lane + 8].0[0];
+                let wide = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+                let result = wide(chunk[lane].1[0], chunk[lane].1[1]);
+                (wide(a, b), wide(c, d), result, chunk[lane + 8].1[0] == 1)
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn scalar_arithmetic() {
+    type Model = fn(u64, u64) -> (u64, bool);
+    let table: &[(&str, Model)] = &[
+        ("s_add_u32 s20, s12, s14", |a, b| {
+            let sum = (a as u32 as u64) + (b as u32 as u64);
+            (sum, sum > 0xffff_ffff)
+        }),
+        ("s_add_i32 s20, s12, s14", |a, b| {
+            let sum = a as i32 as i64 + b as i32 as i64;
+            (sum as u64, sum != sum as i32 as i64)
+        }),
+        ("s_sub_i32 s20, s12, s14", |a, b| {
+            let sum = a as i32 as i64 - b as i32 as i64;
+            (sum as u64, sum != sum as i32 as i64)
+        }),
+        ("s_addk_i32 s20, 0x8001", |a, _| {
+            let sum = a as i32 as i64 - 0x7fff;
+            (sum as u64, sum != sum as i32 as i64)
+        }),
+        ("s_cmp_eq_u32 s12, s12\ns_addc_u32 s20, s12, s14", |a, b| {
+            let sum = (a as u32 as u64) + (b as u32 as u64) + 1;
+            (sum, sum > 0xffff_ffff)
+        }),
+        (
+            "s_mul_hi_u32 s20, s12, s14\ns_cmp_eq_u32 s12, s12",
+            |a, b| ((a as u32 as u64 * b as u32 as u64) >> 32, true),
+        ),
+        ("s_and_b32 s20, s12, s14", |a, b| {
+            ((a & b) as u32 as u64, (a & b) as u32 != 0)
+        }),
+        ("s_and_not1_b32 s20, s12, s14", |a, b| {
+            ((a & !b) as u32 as u64, (a & !b) as u32 != 0)
+        }),
+        ("s_xor_b32 s20, s12, -1", |a, _| {
+            (!a as u32 as u64, !a as u32 != 0)
+        }),
+        ("s_lshl_b32 s20, s12, s14", |a, b| {
+            let x = (a as u32) << (b % 32);
+            (x as u64, x != 0)
+        }),
+        ("s_ashr_i32 s20, s12, s14", |a, b| {
+            let x = (a as i32) >> (b % 32);
+            (x as u64, x != 0)
+        }),
+        ("s_lshl_b64 s[20:21], s[12:13], s14", |a, b| {
+            (a << (b % 64), a << (b % 64) != 0)
+        }),
+        ("s_bfe_u32 s20, s12, 0x50019", |a, _| {
+            let x = a as u32 >> 25 & 31;
+            (x as u64, x != 0)
+        }),
+        ("s_bcnt1_i32_b32 s20, s12", |a, _| {
+            ((a as u32).count_ones() as u64, a as u32 != 0)
+        }),
+        ("s_abs_i32 s20, s12", |a, _| {
+            ((a as i32).wrapping_abs() as u64, a as u32 != 0)
+        }),
+        ("s_min_i32 s20, s12, s14", |a, b| {
+            ((a as i32).min(b as i32) as u64, (a as i32) < b as i32)
+        }),
+        ("s_max_i32 s20, s12, s14", |a, b| {
+            ((a as i32).max(b as i32) as u64, a as i32 >= b as i32)
+        }),
+        ("s_cmp_lt_i32 s12, s14", |a, b| (a, (a as i32) < b as i32)),
+        ("s_cmp_ge_u32 s12, s14", |a, b| (a, a as u32 >= b as u32)),
+        ("s_cmp_lg_u64 s[12:13], s[14:15]", |a, b| (a, a != b)),
+        ("s_movk_i32 s20, 0x8000\ns_cmp_eq_u32 s12, s12", |_, _| {
+            (0xffff_8000, true)
+        }),
+    ];
+    for chip in BOTH {
+        for (text, model) in table {
+            let text = match chip {
+                "gfx1201" => text
+                    .replace("s_add_i32", "s_add_co_i32")
+                    .replace("s_sub_i32", "s_sub_co_i32")
+                    .replace("s_addk_i32", "s_addk_co_i32")
+                    .replace("s_addc_u32", "s_add_co_ci_u32")
+                    .replace("s_add_u32", "s_add_co_u32"),
+                _ => (*text).to_owned(),
+            };
+            let wide = text.contains("[20:21]");
+            for (a, b, result, scc) in scalars(chip, &text) {
+                let (expected, flag) = model(a, b);
+                let mask = if wide { u64::MAX } else { 0xffff_ffff };
+                assert_eq!(
+                    (result & mask, scc),
+                    (expected & mask, flag),
+                    "{chip} {text}: {a:#x} {b:#x}"
+                );
+            }
+        }
+        for (a, _, result, _) in scalars(
+            chip,
+            "s_mov_b64 exec, s[12:13]\ns_and_saveexec_b32 s20, \
+             s13\ns_mov_b32 s21, exec_lo\ns_mov_b32 exec_lo, -1",
+        ) {
+            let (low, high) = (a as u32, (a >> 32) as u32);
+            assert_eq!(
+                result,
+                u64::from(low) | u64::from(low & high) << 32,
+                "{chip}"
+            );
+        }
+    }
+    for (a, b, result, _) in scalars("gfx1201", "s_mul_u64 s[20:21], s[12:13], s[14:15]") {
+        assert_eq!(result, a.wrapping_mul(b));
+    }
+    for (a, b, result, _) in scalars("gfx1201", "s_add_nc_u64 s[20:21], s[12:13], s[14:15]") {
+        assert_eq!(result, a.wrapping_add(b));
+    }
+    for (a, b, result, _) in scalars("gfx1201", "s_mul_f32 s20, s12, s14") {
+        let expected = f(a as u32) * f(b as u32);
+        let got = f(result as u32);
+        assert!(
+            got == expected || got.is_nan() && expected.is_nan(),
+            "{a:#x} {b:#x}"
+        );
+    }
+}
