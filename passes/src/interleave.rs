@@ -64,6 +64,11 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
         ],
         &attributes,
     ));
+    // The last tiles, after the loop, keep the same order.
+    for last in rewrite::named(block, "tile.mma") {
+        rewrite::set(last, "ahead", tile.int(schedule.ahead));
+        rewrite::set(last, "priority", tile.int(i64::from(schedule.priority)));
+    }
     // What used the loads and the multiplication uses the fold.
     for (index, replaced) in [load_a, load_b, mma].into_iter().enumerate() {
         let (old, new) = (rewrite::result(replaced, 0)?, rewrite::result(fold, index)?);

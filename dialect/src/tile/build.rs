@@ -228,7 +228,7 @@ impl<'c> TileBuilder<'c> {
     }
 
     /// `tile.mma` of `repeat` = (m, n, k) atoms per wave; `layouts` are A's and B's
-    /// thread-value layouts onto their block tiles.
+    /// thread-value layouts onto their block tiles. Its order is left to the code generator.
     #[expect(
         clippy::too_many_arguments,
         reason = "one argument per part of the operation"
@@ -254,6 +254,8 @@ impl<'c> TileBuilder<'c> {
                 ("a_layout", self.text(layouts[0])),
                 ("b_layout", self.text(layouts[1])),
                 ("load", self.text(load)),
+                ("ahead", self.int(-1)),
+                ("priority", self.int(0)),
             ],
         )
     }

@@ -134,6 +134,8 @@ irdl.dialect @tile {
   irdl.operation @barrier {}
 
   // Fragments from buffer `buffer` of both tiles, multiplied and added to the accumulators.
+  // `ahead` and `priority` are as in a fold; with `ahead` below zero, the order is left to the
+  // code generator.
   irdl.operation @mma {
     %a = irdl.base @tile::@shared
     %b = irdl.base @tile::@shared
@@ -145,9 +147,11 @@ irdl.dialect @tile {
     %a_layout = irdl.base "#builtin.string"
     %b_layout = irdl.base "#builtin.string"
     %load = irdl.base "#builtin.string"
+    %ahead = irdl.base "#builtin.integer"
+    %priority = irdl.base "#builtin.integer"
     irdl.operands(a: %a, b: %b, buffer: %buffer, acc: %acc)
     irdl.results(sum: %sum)
-    irdl.attributes {"atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load}
+    irdl.attributes {"atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load, "ahead" = %ahead, "priority" = %priority}
   }
 
   // A multiplication with the loads of the next tiles spread among its matrix instructions: the

@@ -1,10 +1,20 @@
-//! The multiplication with loads spread among its instructions.
+//! The multiplication in a fixed order, with loads spread among its instructions.
 
-use super::{Lowered, Lowering, emit::Emit, global::TileLoads};
+use super::{Lowered, Lowering, emit::Emit, global::TileLoads, multiply::Multiplication};
 use crate::{PassError, rewrite};
 use melior::ir::{Value, operation::OperationRef};
 use std::collections::HashMap;
 use tilefold_dialect::tile::integer;
+
+/// What goes between matrix instructions, and when.
+pub struct Order {
+    /// Matrix instructions from one load to the next.
+    pub cadence: usize,
+    /// Matrix instructions from the read of a fragment to its use.
+    pub ahead: usize,
+    /// The wave's priority around a matrix instruction; 0 leaves it alone.
+    pub priority: i64,
+}
 
 /// One matrix instruction of a wave's tile: K slice, and accumulator along m and n.
 #[derive(Clone, Copy)]
@@ -22,8 +32,7 @@ impl Step {
 }
 
 impl<'c> Lowering<'c, '_> {
-    /// `tile.fold`: accumulators n fastest, then m, then K slices. With each matrix instruction
-    /// goes a load of the next tiles, while there are any, and the fragments that are due.
+    /// `tile.fold`
     pub fn fold(
         &mut self,
         emit: &Emit<'c>,
@@ -31,52 +40,67 @@ impl<'c> Lowering<'c, '_> {
     ) -> Result<(), PassError> {
         let multiplication = self.multiplication(operation, 5)?;
         let mut sums = self.registers(operation, 8)?;
-        let cadence = integer(&operation, "cadence")?.max(1) as usize;
-        let ahead = integer(&operation, "ahead")?.max(0) as usize;
-        let priority = integer(&operation, "priority")?;
+        let order = Order {
+            cadence: integer(&operation, "cadence")?.max(1) as usize,
+            ahead: integer(&operation, "ahead")?.max(0) as usize,
+            priority: integer(&operation, "priority")?,
+        };
         let loads = [
             self.fold_loads(emit, operation, 0)?,
             self.fold_loads(emit, operation, 1)?,
         ];
+        let [a, b] = self.in_order(emit, &multiplication, &mut sums, &loads, &order)?;
+        self.bind(rewrite::result(operation, 0)?, Lowered::Staged(a));
+        self.bind(rewrite::result(operation, 1)?, Lowered::Staged(b));
+        self.bind(rewrite::result(operation, 2)?, Lowered::Accumulators(sums));
+        Ok(())
+    }
+
+    /// Accumulators n fastest, then m, then K slices. With each matrix instruction goes a load
+    /// of the next tiles, A's and B's in turn, while there are any, and the fragments that are
+    /// due. Returns what was loaded for each operand.
+    pub fn in_order(
+        &mut self,
+        emit: &Emit<'c>,
+        multiplication: &Multiplication<'c>,
+        sums: &mut [Value<'c, 'c>],
+        loads: &[TileLoads<'c>],
+        order: &Order,
+    ) -> Result<[Vec<Value<'c, 'c>>; 2], PassError> {
         let [repeat_m, repeat_n, repeat_k] = multiplication.repeat;
+        let row = |slice, m| (0..repeat_n).map(move |n| Step { slice, m, n });
         let steps: Vec<Step> = (0..repeat_k)
-            .flat_map(|slice| {
-                (0..repeat_m)
-                    .flat_map(move |m| (0..repeat_n).map(move |n| Step { slice, m, n }))
-            })
+            .flat_map(|slice| (0..repeat_m).flat_map(move |m| row(slice, m)))
             .collect();
-        // Loads of the next tiles: A and B in turn, then what is left of the longer one.
-        let mut queue = Vec::new();
-        for index in 0..loads[0].len().max(loads[1].len()) {
-            queue.extend((0..2).filter(|operand| index < loads[*operand].len()).map(|o| (o, index)));
-        }
+        let longest = loads.iter().map(TileLoads::len).max().unwrap_or(0);
+        let mut queue = (0..longest)
+            .flat_map(|index| (0..loads.len()).map(move |operand| (operand, index)))
+            .filter(|(operand, index)| *index < loads[*operand].len());
         let mut staged = [Vec::new(), Vec::new()];
-        let mut queue = queue.into_iter();
         let mut fragments: HashMap<(usize, i64, i64), Value<'c, 'c>> = HashMap::new();
         let mut read = 0;
         for (at, step) in steps.iter().enumerate() {
-            if at % cadence == 0
+            if at % order.cadence == 0
                 && let Some((operand, index)) = queue.next()
             {
                 staged[operand].push(loads[operand].load(emit, index));
             }
-            // Everything that the steps up to `ahead` from here read. The last of what is read
-            // together is used first: one wait then covers all of it.
-            let until = (at + ahead + 1).min(steps.len());
-            for due in steps[read.min(until)..until].iter().flat_map(|step| step.fragments()) {
+            let until = (at + order.ahead + 1).min(steps.len());
+            for due in steps[read..until].iter().flat_map(|step| step.fragments()) {
                 if !fragments.contains_key(&due) {
                     let (operand, slice, index) = due;
-                    let value = self.fragment(emit, &multiplication, operand, slice, index)?;
+                    let value = self.fragment(emit, multiplication, operand, slice, index)?;
                     fragments.insert(due, value);
                 }
             }
-            read = read.max(until);
+            read = until;
+            hold_order(emit);
             let [a, b] = step.fragments().map(|fragment| fragments[&fragment]);
-            if priority > 0 {
-                set_priority(emit, priority);
+            if order.priority > 0 {
+                set_priority(emit, order.priority);
             }
-            self.accumulate(emit, &mut sums, [repeat_m, step.m, step.n], a, b);
-            if priority > 0 {
+            self.accumulate(emit, sums, [repeat_m, step.m, step.n], a, b);
+            if order.priority > 0 {
                 set_priority(emit, 0);
             }
             hold_order(emit);
@@ -84,11 +108,7 @@ impl<'c> Lowering<'c, '_> {
         for (operand, index) in queue {
             staged[operand].push(loads[operand].load(emit, index));
         }
-        let [a, b] = staged;
-        self.bind(rewrite::result(operation, 0)?, Lowered::Staged(a));
-        self.bind(rewrite::result(operation, 1)?, Lowered::Staged(b));
-        self.bind(rewrite::result(operation, 2)?, Lowered::Accumulators(sums));
-        Ok(())
+        Ok(staged)
     }
 
     /// The loads of operand 0 (A) or 1 (B) of a fold.
@@ -101,16 +121,27 @@ impl<'c> Lowering<'c, '_> {
         let matrix = self.matrix(operation, 2 * operand)?;
         let block = self.scalar(operation, 2 * operand + 1)?;
         let step = self.scalar(operation, 4)?;
-        let names = [["a_tile", "a_copy", "a_load"], ["b_tile", "b_copy", "b_load"]][operand];
+        let names = [
+            ["a_tile", "a_copy", "a_load"],
+            ["b_tile", "b_copy", "b_load"],
+        ][operand];
         self.tile_loads(emit, operation, &matrix, [block, step], names)
     }
 }
 
 /// Nothing moves across: left to itself, LLVM's scheduler gathers the loads again.
 pub fn hold_order(emit: &Emit<'_>) {
-    emit.effect("rocdl.sched.barrier", &[], &[("mask", emit.integer(32, 0))]);
+    emit.effect(
+        "rocdl.sched.barrier",
+        &[],
+        &[("mask", emit.integer(32, 0))],
+    );
 }
 
 fn set_priority(emit: &Emit<'_>, priority: i64) {
-    emit.effect("rocdl.s.setprio", &[], &[("priority", emit.integer(16, priority))]);
+    emit.effect(
+        "rocdl.s.setprio",
+        &[],
+        &[("priority", emit.integer(16, priority))],
+    );
 }

@@ -94,18 +94,17 @@ impl<'c> Matrix<'c> {
 /// Where the loads of a tile start.
 enum Base<'c> {
     Pointer(Value<'c, 'c>),
-    Buffer {
-        resource: Value<'c, 'c>,
-        /// Bytes that all lanes add.
-        scalar: Value<'c, 'c>,
-    },
+    Buffer(Value<'c, 'c>),
 }
 
 /// The loads of one tile, each to be emitted where the schedule has it.
 pub struct TileLoads<'c> {
     base: Base<'c>,
-    /// Bytes from the base: a lane's part, and a constant one.
-    offsets: Vec<(Value<'c, 'c>, i64)>,
+    /// Bytes from the base to a thread's first element.
+    thread: Value<'c, 'c>,
+    entry: Emit<'c>,
+    /// Bytes from there: across lines, the same for all lanes, and along the line.
+    offsets: Vec<(Option<Value<'c, 'c>>, i64)>,
     bits: i64,
     r#type: Type<'c>,
 }
@@ -117,18 +116,26 @@ impl<'c> TileLoads<'c> {
     }
 
     /// Emits load `index`; an integer vector.
+    ///
+    /// Through a descriptor, all loads share the lanes' offsets, and what lies across lines goes
+    /// to the scalar offset. The hardware counts that in the range check by AMD's ISA guides. By
+    /// the other reading (a comment in LLVM) it does not, and rows past the operand's last are
+    /// not stopped; they only ever reach rows or columns of C that nobody stores.
     pub fn load(&self, emit: &Emit<'c>, index: usize) -> Value<'c, 'c> {
-        let (lane, constant) = self.offsets[index];
+        let (across, along) = self.offsets[index];
         match self.base {
             Base::Pointer(base) => {
-                let pointer = emit.offset_by(emit.offset(base, emit.widen(lane)), constant);
+                let entry = &self.entry;
+                let lane = across.map_or(self.thread, |across| entry.add(self.thread, across));
+                let pointer = emit.offset_by(emit.offset(base, entry.widen(lane)), along);
                 emit.load(pointer, self.r#type, self.bits / 8)
             }
-            Base::Buffer { resource, scalar } => {
-                let offset = match constant {
-                    0 => lane,
-                    _ => emit.add(lane, emit.constant(32, constant)),
+            Base::Buffer(resource) => {
+                let offset = match along {
+                    0 => self.thread,
+                    _ => emit.add(self.thread, emit.constant(32, along)),
                 };
+                let scalar = across.unwrap_or_else(|| emit.constant(32, 0));
                 let words = self.bits / 32;
                 let raw = if words == 0 { emit.int(16) } else { emit.vector(words, 32) };
                 let operands = [resource, offset, scalar, emit.constant(32, 0)];
@@ -246,30 +253,28 @@ impl<'c> Lowering<'c, '_> {
         let panel = entry.offset(matrix.base, matrix.offset_of(&entry, 0, row));
         let column = emit.mul(step, emit.constant(32, tile[1]));
         let thread = matrix.thread_offset(&entry, self.thread, &coordinates);
+        let base = emit.offset(panel, matrix.offset_of(emit, 1, column));
         let base = if !matrix.buffer {
-            Base::Pointer(emit.offset(panel, matrix.offset_of(emit, 1, column)))
+            Base::Pointer(base)
         } else if matrix.along == 1 {
-            // A panel whose lines run along K is one descriptor for all steps, which move on by
-            // the scalar offset; otherwise each step's tile has its own.
-            let bytes = self.span(&entry, matrix, tile, [row, entry.constant(32, 0)], true);
-            let scalar = emit.mul(column, emit.constant(32, matrix.bytes()));
-            Base::Buffer { resource: descriptor(&entry, panel, bytes), scalar }
+            // The panel's span, less what the steps before have passed.
+            let whole = self.span(&entry, matrix, tile, [row, entry.constant(32, 0)], true);
+            let passed = matrix.offset_of(emit, 1, column);
+            let left = emit.binary("llvm.sub", whole, passed);
+            Base::Buffer(descriptor(emit, base, left))
         } else {
-            let base = emit.offset(panel, matrix.offset_of(emit, 1, column));
             let bytes = self.span(emit, matrix, tile, [row, column], false);
-            Base::Buffer { resource: descriptor(emit, base, bytes), scalar: emit.constant(32, 0) }
+            Base::Buffer(descriptor(emit, base, bytes))
         };
         let offsets = coordinates
             .values
             .iter()
             .step_by(width as usize)
-            .map(|position| {
-                let (across, along) = matrix.value_offset(&entry, *position);
-                (across.map_or(thread, |across| entry.add(thread, across)), along)
-            })
+            .map(|position| matrix.value_offset(&entry, *position))
             .collect();
         let r#type = emit.vector(width, matrix.element.bits());
-        Ok(TileLoads { base, offsets, bits: i64::from(atom.bits), r#type })
+        let bits = i64::from(atom.bits);
+        Ok(TileLoads { base, thread, entry, offsets, bits, r#type })
     }
 
     /// Bytes from the first element of a tile at `start` to the end of the last one of its

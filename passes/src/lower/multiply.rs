@@ -1,12 +1,14 @@
 //! Fragments from LDS and the matrix instructions.
 
-use super::{Lowered, Lowering, emit::Emit, registers::regroup, shared::Shared};
+use super::{
+    Lowered, Lowering, emit::Emit, fold::Order, registers::regroup, shared::Shared,
+};
 use crate::{PassError, rewrite};
 use melior::ir::{Type, Value, operation::OperationRef};
 use std::rc::Rc;
 use tilefold_dialect::{
     atoms::{CopyAtom, RegisterVector},
-    tile::{integers, layout, text},
+    tile::{integer, integers, layout, text},
 };
 use tilefold_layout::Layout;
 
@@ -40,6 +42,13 @@ impl<'c> Lowering<'c, '_> {
     ) -> Result<(), PassError> {
         let multiplication = self.multiplication(operation, 0)?;
         let mut sums = self.registers(operation, 3)?;
+        if let Ok(ahead) = usize::try_from(integer(&operation, "ahead")?) {
+            let priority = integer(&operation, "priority")?;
+            let order = Order { cadence: 1, ahead, priority };
+            self.in_order(emit, &multiplication, &mut sums, &[], &order)?;
+            self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(sums));
+            return Ok(());
+        }
         let [repeat_m, repeat_n, repeat_k] = multiplication.repeat;
         for slice in 0..repeat_k {
             let mut fragments = [Vec::new(), Vec::new()];
