@@ -1,36 +1,65 @@
 //! Scalar instructions against models, on pairs of registers.
 
-use crate::instructions::{BOTH, execute, f};
+use crate::instructions::{BOTH, Lane, execute_all, f};
 
-/// Runs scalar code on pairs in s[12:13] and s[14:15]; yields the pairs, s[20:21] and SCC.
-fn scalars(chip: &str, text: &str) -> Vec<(u64, u64, u64, bool)> {
-    let lanes = 0..8;
-    let body: String = lanes
-        .clone()
-        .map(|lane| {
-            format!(
-                "v_readlane_b32 s12, v1, {lane}\nv_readlane_b32 s13, v2, {lane}\n\
-                 v_readlane_b32 s14, v3, {lane}\nv_readlane_b32 s15, v1, {}\n\
-                 s_mov_b64 s[20:21], s[12:13]\n{text}\ns_cselect_b32 s16, 1, 0\n\
-                 v_writelane_b32 v0, s20, {lane}\nv_writelane_b32 v0, s16, {}\n\
-                 v_writelane_b32 v10, s21, {lane}\n",
-                lane + 8,
-                lane + 8
-            )
-        })
-        .collect();
-    let all = execute(chip, &body);
-    all.chunks(32)
-        .flat_map(|chunk| {
-            lanes.clone().map(|lane| {
-                let [a, b, c] = chunk[lane].0;
-                let d = chunk[lane + 8].0[0];
-                let wide = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-                let result = wide(chunk[lane].1[0], chunk[lane].1[1]);
-                (wide(a, b), wide(c, d), result, chunk[lane + 8].1[0] == 1)
+/// Two pairs, a result and SCC.
+type Outcome = (u64, u64, u64, bool);
+
+/// Lanes whose inputs are tried.
+const LANES: std::ops::Range<usize> = 0..8;
+
+/// Runs scalar codes on pairs in s[12:13] and s[14:15]; yields the pairs, s[20:21] and SCC of each.
+fn scalars(chip: &str, texts: &[String]) -> Vec<Vec<Outcome>> {
+    let unroll = |text: &String| -> String {
+        LANES
+            .map(|lane| {
+                let other = lane + 8;
+                format!(
+                    "v_readlane_b32 s12, v1, {lane}\nv_readlane_b32 s13, v2, {lane}\n\
+                     v_readlane_b32 s14, v3, {lane}\nv_readlane_b32 s15, v1, {other}\n\
+                     s_mov_b64 s[20:21], s[12:13]\n{text}\ns_cselect_b32 s16, 1, 0\n\
+                     v_writelane_b32 v0, s20, {lane}\nv_writelane_b32 v0, s16, {other}\n\
+                     v_writelane_b32 v10, s21, {lane}\n",
+                )
             })
-        })
+            .collect()
+    };
+    let bodies: Vec<String> = texts.iter().map(unroll).collect();
+    let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
+    let outcomes = |lanes: Vec<Lane>| {
+        let outcome = |chunk: &[Lane], lane: usize| {
+            let [a, b, c] = chunk[lane].0;
+            let d = chunk[lane + 8].0[0];
+            let wide = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+            let result = wide(chunk[lane].1[0], chunk[lane].1[1]);
+            (wide(a, b), wide(c, d), result, chunk[lane + 8].1[0] == 1)
+        };
+        let chunks = lanes.chunks(32);
+        chunks
+            .flat_map(|chunk| LANES.map(move |lane| outcome(chunk, lane)))
+            .collect()
+    };
+    execute_all(chip, &bodies)
+        .into_iter()
+        .map(outcomes)
         .collect()
+}
+
+fn scalar(chip: &str, text: &str) -> Vec<Outcome> {
+    scalars(chip, &[text.to_owned()]).swap_remove(0)
+}
+
+/// The names that RDNA 4 gives.
+fn spell(chip: &str, text: &str) -> String {
+    match chip {
+        "gfx1201" => text
+            .replace("s_add_i32", "s_add_co_i32")
+            .replace("s_sub_i32", "s_sub_co_i32")
+            .replace("s_addk_i32", "s_addk_co_i32")
+            .replace("s_addc_u32", "s_add_co_ci_u32")
+            .replace("s_add_u32", "s_add_co_u32"),
+        _ => text.to_owned(),
+    }
 }
 
 #[test]
@@ -105,18 +134,12 @@ fn scalar_arithmetic() {
         }),
     ];
     for chip in BOTH {
-        for (text, model) in table {
-            let text = match chip {
-                "gfx1201" => text
-                    .replace("s_add_i32", "s_add_co_i32")
-                    .replace("s_sub_i32", "s_sub_co_i32")
-                    .replace("s_addk_i32", "s_addk_co_i32")
-                    .replace("s_addc_u32", "s_add_co_ci_u32")
-                    .replace("s_add_u32", "s_add_co_u32"),
-                _ => (*text).to_owned(),
-            };
+        let texts: Vec<String> = table.iter().map(|(text, _)| spell(chip, text)).collect();
+        for ((outcomes, text), (_, model)) in
+            scalars(chip, &texts).into_iter().zip(&texts).zip(table)
+        {
             let wide = text.contains("[20:21]");
-            for (a, b, result, scc) in scalars(chip, &text) {
+            for (a, b, result, scc) in outcomes {
                 let (expected, flag) = model(a, b);
                 let mask = if wide { u64::MAX } else { 0xffff_ffff };
                 assert_eq!(
@@ -126,7 +149,7 @@ fn scalar_arithmetic() {
                 );
             }
         }
-        for (a, _, result, _) in scalars(
+        for (a, _, result, _) in scalar(
             chip,
             "s_mov_b64 exec, s[12:13]\ns_and_saveexec_b32 s20, \
              s13\ns_mov_b32 s21, exec_lo\ns_mov_b32 exec_lo, -1",
@@ -139,13 +162,13 @@ fn scalar_arithmetic() {
             );
         }
     }
-    for (a, b, result, _) in scalars("gfx1201", "s_mul_u64 s[20:21], s[12:13], s[14:15]") {
+    for (a, b, result, _) in scalar("gfx1201", "s_mul_u64 s[20:21], s[12:13], s[14:15]") {
         assert_eq!(result, a.wrapping_mul(b));
     }
-    for (a, b, result, _) in scalars("gfx1201", "s_add_nc_u64 s[20:21], s[12:13], s[14:15]") {
+    for (a, b, result, _) in scalar("gfx1201", "s_add_nc_u64 s[20:21], s[12:13], s[14:15]") {
         assert_eq!(result, a.wrapping_add(b));
     }
-    for (a, b, result, _) in scalars("gfx1201", "s_mul_f32 s20, s12, s14") {
+    for (a, b, result, _) in scalar("gfx1201", "s_mul_f32 s20, s12, s14") {
         let expected = f(a as u32) * f(b as u32);
         let got = f(result as u32);
         assert!(
