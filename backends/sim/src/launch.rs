@@ -141,7 +141,7 @@ impl Simulator {
 
     /// Runs a kernel over the whole grid.
     ///
-    /// Workgroups run in parallel on rayon's current pool. When two of them touch the same bytes
+    /// Workgroups run in parallel on rayon's current pool. When two of them touch the same word
     /// of an output and one writes, the launch is run again from its start, one workgroup after
     /// the other in grid order (x fastest): memory and report are the same for every thread count.
     ///

@@ -32,8 +32,9 @@ pub enum Check {
     /// RDNA 3: a WMMA reads as A or B what the WMMA right before it writes; one other vector
     /// instruction must stand between (LLVM's hazard recogniser inserts a `v_nop`).
     WmmaHazard,
-    /// Two workgroups touched the same bytes of an output, one of them writing. A warning: atomics
-    /// do so by intent. Such a launch runs its workgroups one after the other.
+    /// Two workgroups touched the same 32-bit word of an output, one of them writing. A warning:
+    /// atomics do so by intent, and neighbours share words of narrower elements. Such a launch
+    /// runs its workgroups one after the other.
     WorkgroupOverlap,
     /// A buffer access on which AMD's guide (soffset counts for the range check) and LLVM's comment
     /// (it does not) differ. A warning; AMD's reading is executed.

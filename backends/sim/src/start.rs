@@ -198,7 +198,7 @@ fn hidden(kind: &str, launch: &Launch) -> u64 {
                 .rposition(|&extent| extent > 1)
                 .map_or(1, |last| last as u64 + 1)
         }
-        "hidden_dynamic_lds_si" | "hidden_dynamic_lds_size" => u64::from(launch.dynamic_lds),
+        "hidden_dynamic_lds_size" => u64::from(launch.dynamic_lds),
         _ => 0,
     }
 }

@@ -75,7 +75,8 @@ pub fn compile_with(chip: &str, source: &str, flags: &[&str]) -> CodeObject {
 
 /// A kernel `k` from its instructions, with three buffers as arguments, 1 KiB of LDS and 16 bytes
 /// of scratch. `{load}`, `{lds}`, `{scalar}` and `{barrier}` stand for the chip's waits for all
-/// loads, LDS operations and scalar loads, and for its barrier.
+/// loads, LDS operations and scalar loads, and for its barrier; `{load but one}` and
+/// `{lds but one}` let the last one stand.
 pub fn kernel(chip: &str, body: &str) -> CodeObject {
     CodeObject::load(&kernel_elf(chip, body)).expect("clang's output loads")
 }
@@ -86,12 +87,16 @@ pub fn kernel_elf(chip: &str, body: &str) -> Vec<u8> {
     let words = match gfx12 {
         true => [
             ("{load}", "s_wait_loadcnt 0"),
+            ("{load but one}", "s_wait_loadcnt 1"),
+            ("{lds but one}", "s_wait_dscnt 1"),
             ("{lds}", "s_wait_dscnt 0"),
             ("{scalar}", "s_wait_kmcnt 0"),
             ("{barrier}", "s_barrier_signal -1\ns_barrier_wait -1"),
         ],
         false => [
             ("{load}", "s_waitcnt vmcnt(0)"),
+            ("{load but one}", "s_waitcnt vmcnt(1)"),
+            ("{lds but one}", "s_waitcnt lgkmcnt(1)"),
             ("{lds}", "s_waitcnt lgkmcnt(0)"),
             ("{scalar}", "s_waitcnt lgkmcnt(0)"),
             ("{barrier}", "s_barrier"),

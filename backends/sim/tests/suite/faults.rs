@@ -119,6 +119,56 @@ fn missing_waits() {
 }
 
 #[test]
+fn waits_that_let_too_many_loads_stand() {
+    let body = "
+s_load_b128 s[4:7], s[0:1], 0x0
+v_and_b32 v1, 0x3ff, v0
+v_lshlrev_b32 v2, 2, v1
+{scalar}
+global_load_b32 v3, v2, s[4:5]
+global_load_b32 v4, v2, s[4:5]
+{load but one}
+ds_store_b32 v2, v3
+{load}
+ds_store_b32 v2, v4 offset:512
+{lds}
+ds_load_b32 v5, v2
+ds_load_b32 v6, v2 offset:512
+{lds but one}
+v_mov_b32 v7, v5
+{lds}
+v_add_nc_u32 v7, v7, v6
+global_store_b32 v2, v7, s[6:7]
+";
+    let (first, second) = ("ds_store_b32 v2, v3", "ds_store_b32 v2, v4 offset:512");
+    let early = "ds_store_b32 v2, v4";
+    plant(&CHIPS, body, Check::MissingWait, first, early, early);
+    plant(
+        &CHIPS,
+        body,
+        Check::MissingWait,
+        &format!("{{load}}\n{second}"),
+        second,
+        second,
+    );
+    plant(
+        &CHIPS,
+        body,
+        Check::MissingWait,
+        "v7, v5",
+        "v7, v6",
+        "v_mov_b32_e32 v7, v6",
+    );
+    // An LDS load that overtakes nothing: loads of one kind may follow into one register.
+    let again = body.replace(
+        "global_load_b32 v4",
+        "global_load_b32 v3, v2, s[4:5]\nglobal_load_b32 v4",
+    );
+    let (report, _) = run("gfx1100", &again, 1, Checks::all());
+    assert!(report.passed(), "{:#?}", report.findings);
+}
+
+#[test]
 fn overwriting_what_a_load_still_writes() {
     let from = "{lds} // loaded";
     plant(
