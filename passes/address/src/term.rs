@@ -7,7 +7,7 @@ use crate::{
 };
 use egg::{Id, Language, RecExpr};
 use serde::{Deserialize, Serialize};
-use std::{fmt, sync::Arc};
+use std::fmt;
 use tilefold_layout::{ComposedLayout, Layout, Outer, Swizzle};
 
 /// How often a variable changes, and over what.
@@ -26,7 +26,7 @@ pub enum Kind {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Variable {
     /// Its name.
-    pub name: Arc<str>,
+    pub name: Box<str>,
     /// What it changes with.
     pub kind: Kind,
     /// The smallest value it has.
@@ -171,16 +171,6 @@ impl Term {
         self ^ moved
     }
 
-    /// This term shifted right.
-    pub fn lshr(self, bits: u32) -> Self {
-        self.of(Operator::Lshr, bits)
-    }
-
-    /// This term shifted left.
-    pub fn shl(self, bits: u32) -> Self {
-        self.of(Operator::Shl, bits)
-    }
-
     /// The operator on this term and a constant; the term itself where the constant is neutral.
     fn of(self, operator: Operator, constant: u32) -> Self {
         let neutral = match operator {
@@ -272,42 +262,31 @@ fn copy(source: &[Node], root: usize, places: &mut [Option<Id>], nodes: &mut Vec
     place
 }
 
-macro_rules! operator {
-    ($name:ident, $method:ident) => {
-        impl std::ops::$name for Term {
+macro_rules! operators {
+    ($($trait:ident $method:ident $operator:ident)*) => {$(
+        impl<T: Into<Term>> std::ops::$trait<T> for Term {
             type Output = Term;
-            fn $method(self, right: Term) -> Term {
-                Term::binary(Operator::$name, self, right)
+
+            fn $method(self, right: T) -> Term {
+                let right = right.into();
+                match right.nodes[..] {
+                    [Node::Constant(constant)] => self.of(Operator::$operator, constant),
+                    _ => Term::binary(Operator::$operator, self, right),
+                }
             }
         }
-        impl std::ops::$name<u32> for Term {
-            type Output = Term;
-            fn $method(self, right: u32) -> Term {
-                self.of(Operator::$name, right)
-            }
-        }
-    };
+    )*};
 }
 
-/// The operators of Rust that those of terms share a name with.
-mod operators {
-    use super::{Operator, Term};
-    operator!(Add, add);
-    operator!(Mul, mul);
-
-    impl<T: Into<Term>> std::ops::BitXor<T> for Term {
-        type Output = Term;
-        fn bitxor(self, right: T) -> Term {
-            Term::binary(Operator::Xor, self, right.into())
-        }
-    }
-
-    impl<T: Into<Term>> std::ops::BitAnd<T> for Term {
-        type Output = Term;
-        fn bitand(self, right: T) -> Term {
-            Term::binary(Operator::And, self, right.into())
-        }
-    }
+operators! {
+    Add add Add
+    Mul mul Mul
+    BitXor bitxor Xor
+    BitAnd bitand And
+    Div div Udiv
+    Rem rem Urem
+    Shl shl Shl
+    Shr shr Lshr
 }
 
 impl From<u32> for Term {

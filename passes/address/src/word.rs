@@ -71,6 +71,7 @@ impl Word {
     pub const MACHINE: Self = Self { bits: 32 };
 
     /// Words of `bits` bits, at least 1 and at most 32.
+    #[cfg(test)]
     pub fn new(bits: u32) -> Self {
         Self {
             bits: bits.clamp(1, 32),

@@ -1,0 +1,9 @@
+//! Placements of whole groups of accesses.
+
+mod double_buffer;
+mod explain;
+mod global;
+mod lds;
+mod limits;
+mod minimum;
+mod tile;
