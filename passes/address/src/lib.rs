@@ -63,7 +63,8 @@
 //! 3. Each offset's class now has its ways to be base + scalar + constant. What registers cost is
 //!    no sum over accesses; so the fewest registers are found as a minimal cover: a register is a
 //!    base plus a constant, and serves all accesses within an immediate of it.
-//! 4. The terms of the registers are made cheaper by the remaining rules.
+//! 4. The terms of the registers are made cheaper by the remaining rules, together: what they share
+//!    counts once.
 //! 5. The result is evaluated for all threads and compared. Should it ever differ, every offset
 //!    gets a register of its own, and [`Placement::origin`] says so.
 //!
@@ -73,6 +74,7 @@
 mod cover;
 mod error;
 mod explain;
+mod extract;
 mod facts;
 mod node;
 mod place;

@@ -4,6 +4,7 @@ use crate::{
     AddressError,
     cover::{Candidate, candidates, cover},
     explain::{self, Chain},
+    extract::together,
     node::Node,
     program::{Assignments, Cost, Instruction, Program},
     rules::Family,
@@ -154,14 +155,8 @@ impl Draft {
             ..limits.clone()
         };
         let (egraph, classes) = saturate(&terms, &limits.families, &limits, false);
-        let weigh = Weigh {
-            egraph: &egraph,
-            costs: space.costs,
-        };
-        let extractor = Extractor::new(&egraph, weigh);
-        let best = |class: &Id| Term::from_nodes(extractor.find_best(*class).1.as_ref());
-        let cheaper: Vec<Term> = classes.iter().map(best).collect();
-        // What is cheapest for each may share less with the others.
+        let cheaper = together(&egraph, space.costs, &classes, self.registers.len());
+        // Within its limits the e-graph may miss what was there before.
         let total = |terms: &[Term]| {
             let program = Program::new(terms);
             program.cost(self.registers.len(), &space.costs).total

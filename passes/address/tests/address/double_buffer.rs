@@ -44,11 +44,10 @@ fn a_symbolic_buffer_is_added_once_per_register() {
         let placed = place(&offsets, &Space::lds(), &limits).unwrap();
         let cost = placed.cost();
         assert_eq!(placed.origin(), Origin::Rules);
-        assert_eq!(
-            (cost.registers, cost.loop_vector, cost.loop_scalar),
-            (4, 4, 1),
-            "{placed:?}"
-        );
+        // One register and the buffer are added, and bits of the sum flipped for the other three,
+        // so that one value is held over the loop, not four.
+        let used = (cost.registers, cost.loop_vector, cost.loop_scalar);
+        assert_eq!((placed.registers().len(), used), (4, (1, 4, 1)));
         for thread in 0..64 {
             for buffer in 0..2 {
                 let value = |variable: &Variable| match variable.kind {
