@@ -132,8 +132,7 @@ impl Chain {
         let Ok(assignments) = Assignments::new(variables, limits.threads) else {
             return fail(0, "more threads than the limit");
         };
-        let values =
-            Program::new(&self.terms).evaluate(&assignments.values, &assignments.variables, true);
+        let values = Program::new(&self.terms).evaluate(&assignments, true);
         match values.iter().position(|value| *value != values[0]) {
             Some(term) => fail(term.saturating_sub(1), "the value changes"),
             None => Ok(()),

@@ -103,7 +103,7 @@ pub fn place(offsets: &[Term], space: &Space, limits: &Limits) -> Result<Placeme
         let limit = limits.threads;
         AddressError::Threads { threads, limit }
     })?;
-    let wanted = Program::new(offsets).evaluate(&assignments.values, &assignments.variables, false);
+    let wanted = Program::new(offsets).evaluate(&assignments, false);
     for (access, values) in wanted.iter().enumerate() {
         if let Some(index) = values.iter().position(|value| *value > u64::from(u32::MAX)) {
             let assignment = assignments.text(index);
@@ -442,10 +442,7 @@ impl Placement {
 
     /// Whether every access's parts add up to what is wanted.
     fn is(&self, wanted: &[Vec<u64>], assignments: &Assignments) -> bool {
-        let Assignments {
-            values, variables, ..
-        } = assignments;
-        let parts = self.program.evaluate(values, variables, true);
+        let parts = self.program.evaluate(assignments, true);
         self.accesses.len() == wanted.len()
             && self.accesses.iter().zip(wanted).all(|(access, wanted)| {
                 let register = &parts[access.register];

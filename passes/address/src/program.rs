@@ -4,11 +4,12 @@ use crate::{
     facts::{Depends, Facts},
     node::Node,
     space::Costs,
-    term::{Kind, Term, Variable, insert},
+    term::{Kind, Term, Variable},
     word::{Operator, Word},
 };
-use egg::Language;
+use egg::{Id, Language};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// What is to be emitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,13 +50,18 @@ pub struct Program {
 impl Program {
     pub fn new<'a>(terms: impl IntoIterator<Item = &'a Term>) -> Self {
         let (mut nodes, mut roots) = (Vec::new(), Vec::new());
+        let mut known: HashMap<Node, Id> = HashMap::new();
         for term in terms {
-            let mut places = Vec::with_capacity(term.nodes().len());
+            let mut places: Vec<Id> = Vec::with_capacity(term.nodes().len());
             for node in term.nodes() {
                 let node = node
                     .clone()
                     .map_children(|child| places[usize::from(child)]);
-                places.push(insert(&mut nodes, node));
+                let place = *known.entry(node).or_insert_with_key(|node| {
+                    nodes.push(node.clone());
+                    Id::from(nodes.len() - 1)
+                });
+                places.push(place);
             }
             roots.push(usize::from(places[places.len() - 1]));
         }
@@ -108,7 +114,7 @@ impl Program {
             if self.in_loop(place) != in_loop {
                 continue;
             }
-            let operand = |id: &egg::Id| {
+            let operand = |id: &Id| {
                 let value = values[usize::from(*id)].clone();
                 value.expect("operands come first, and no later stage than their users")
             };
@@ -126,46 +132,45 @@ impl Program {
 
     /// Values of the terms under each of many assignments, exact as long as they are less than
     /// 2^64: term by term, one value for each assignment.
-    pub fn evaluate(
-        &self,
-        assignments: &[Vec<u32>],
-        variables: &[Variable],
-        wraps: bool,
-    ) -> Vec<Vec<u64>> {
+    pub fn evaluate(&self, assignments: &Assignments, wraps: bool) -> Vec<Vec<u64>> {
+        /// Assignments at a time: what is between is not kept.
+        const CHUNK: usize = 1024;
+        let mut values: Vec<Vec<u64>> = vec![Vec::new(); self.roots.len()];
+        for chunk in assignments.values.chunks(CHUNK) {
+            let columns = self.columns(chunk, &assignments.variables, wraps);
+            for (values, root) in values.iter_mut().zip(&self.roots) {
+                values.extend(&columns[*root]);
+            }
+        }
+        values
+    }
+
+    /// Values of all nodes.
+    fn columns(&self, chunk: &[Vec<u32>], variables: &[Variable], wraps: bool) -> Vec<Vec<u64>> {
         let mut columns: Vec<Vec<u64>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             columns.push(match node {
-                Node::Constant(value) => vec![u64::from(*value); assignments.len()],
+                Node::Constant(value) => vec![u64::from(*value); chunk.len()],
                 Node::Variable(variable) => {
                     let place = variables.iter().position(|other| other == variable);
                     let place = place.expect("assignments give all variables a value");
-                    assignments
-                        .iter()
-                        .map(|values| u64::from(values[place]))
-                        .collect()
+                    let value = |values: &Vec<u32>| u64::from(values[place]);
+                    chunk.iter().map(value).collect()
                 }
                 Node::Binary(operator, [left, right]) => {
                     let [left, right] = [left, right].map(|id| &columns[usize::from(*id)]);
-                    let pairs = left.iter().zip(right);
-                    if wraps {
-                        let word = |(left, right): (&u64, &u64)| {
-                            Word::MACHINE
-                                .apply(*operator, *left as u32, *right as u32)
-                                .into()
-                        };
-                        pairs.map(word).collect()
-                    } else {
-                        pairs
-                            .map(|(left, right)| exact(*operator, *left, *right))
-                            .collect()
-                    }
+                    let apply = |(left, right): (&u64, &u64)| match wraps {
+                        true => {
+                            let [left, right] = [*left as u32, *right as u32];
+                            Word::MACHINE.apply(*operator, left, right).into()
+                        }
+                        false => exact(*operator, *left, *right),
+                    };
+                    left.iter().zip(right).map(apply).collect()
                 }
             });
         }
-        self.roots
-            .iter()
-            .map(|root| columns[*root].clone())
-            .collect()
+        columns
     }
 
     /// What the first `registers` of the terms, in vector registers, and the rest use.
