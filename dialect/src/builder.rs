@@ -190,6 +190,19 @@ impl Gemm {
         self
     }
 
+    /// With interleaved prefetch: matrix instructions from one load of the next tile to the next.
+    pub fn cadence(mut self, instructions: i64) -> Self {
+        self.plan.schedule.cadence = Some(instructions);
+        self
+    }
+
+    /// With interleaved prefetch: what so many matrix instructions use is read from LDS during as
+    /// many before them.
+    pub fn ahead(mut self, instructions: i64) -> Self {
+        self.plan.schedule.ahead = Some(instructions);
+        self
+    }
+
     /// Rows of workgroups that run through all columns together.
     pub fn group_rows(mut self, rows: i64) -> Self {
         self.plan.schedule.group_rows = Some(rows);

@@ -112,6 +112,13 @@ pub struct PartialSchedule {
     /// When the loads of the next tile are issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch: Option<Prefetch>,
+    /// With interleaved prefetch: matrix instructions from one load of the next tile to the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cadence: Option<i64>,
+    /// With interleaved prefetch: what so many matrix instructions use is read from LDS during as
+    /// many before them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<i64>,
     /// Rows of workgroups that run through all columns together, for reuse in caches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_rows: Option<i64>,

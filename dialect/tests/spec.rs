@@ -36,6 +36,8 @@ fn full() -> Spec {
         .buffers(1)
         .prefetch(Prefetch::Interleaved)
         .group_rows(8)
+        .cadence(1)
+        .ahead(4)
         .priority(true)
         .build()
         .unwrap()

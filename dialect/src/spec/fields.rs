@@ -61,7 +61,10 @@ pub(super) fn plan(root: &Table<'_>) -> Result<PartialPlan, SpecError> {
     let copies = root.table("copy", &["a", "b"])?;
     let mma = root.table("mma", &["waves"])?;
     let lds = root.table("lds", &["a", "b", "buffers"])?;
-    let schedule = root.table("schedule", &["prefetch", "group_rows", "priority"])?;
+    let schedule = root.table(
+        "schedule",
+        &["prefetch", "cadence", "ahead", "group_rows", "priority"],
+    )?;
     Ok(PartialPlan {
         tile: PartialTile {
             block: tile.get::<Block>("block")?.map(|block| block.0),
@@ -87,6 +90,12 @@ pub(super) fn plan(root: &Table<'_>) -> Result<PartialPlan, SpecError> {
         },
         schedule: PartialSchedule {
             prefetch: schedule.get("prefetch")?,
+            cadence: schedule
+                .get::<Bounded<1, MAX_COUNT>>("cadence")?
+                .map(|cadence| cadence.0),
+            ahead: schedule
+                .get::<Bounded<1, MAX_COUNT>>("ahead")?
+                .map(|ahead| ahead.0),
             group_rows: schedule
                 .get::<Bounded<1, MAX_COUNT>>("group_rows")?
                 .map(|rows| rows.0),

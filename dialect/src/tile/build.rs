@@ -269,7 +269,12 @@ impl<'c> TileBuilder<'c> {
         attributes: &[(&str, Attribute<'c>)],
     ) -> Operation<'c> {
         let staged = self.r#type("!tile.staged");
-        self.op("tile.fold", &operands, &[staged, staged, self.accumulator()], attributes)
+        self.op(
+            "tile.fold",
+            &operands,
+            &[staged, staged, self.accumulator()],
+            attributes,
+        )
     }
 
     /// `tile.store` of the accumulators, whose thread-value layout onto the block tile of C is

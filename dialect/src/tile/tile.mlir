@@ -155,8 +155,8 @@ irdl.dialect @tile {
   }
 
   // A multiplication with the loads of the next tiles spread among its matrix instructions: the
-  // next load, of A and B in turn, with every `cadence`-th of them; fragments are read `ahead`
-  // of their use, counted in matrix instructions; `priority` is the wave's around each.
+  // next load, of A and B in turn, with every `cadence`-th of them; what `ahead` of them use is
+  // read from LDS during the `ahead` before; `priority` is the wave's around each.
   irdl.operation @fold {
     %source_a = irdl.base @tile::@matrix
     %block_a = irdl.is i32

@@ -3,17 +3,50 @@
 use super::{Lowered, Lowering, emit::Emit, global::TileLoads, multiply::Multiplication};
 use crate::{PassError, rewrite};
 use melior::ir::{Value, operation::OperationRef};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tilefold_dialect::tile::integer;
 
 /// What goes between matrix instructions, and when.
 pub struct Order {
     /// Matrix instructions from one load to the next.
     pub cadence: usize,
-    /// Matrix instructions from the read of a fragment to its use.
+    /// What so many matrix instructions use is read during as many before them.
     pub ahead: usize,
     /// The wave's priority around a matrix instruction; 0 leaves it alone.
     pub priority: i64,
+}
+
+/// A fragment: operand, K slice, index along m or n.
+type Fragment = (usize, i64, i64);
+
+/// When fragments are read.
+struct Reads {
+    /// Before all matrix instructions.
+    first: Vec<Fragment>,
+    /// Just before each of them.
+    before: Vec<Vec<Fragment>>,
+}
+
+/// Groups the steps by `ahead`, and spreads the reads of a group over the group before it. Of a
+/// group's fragments the one that is used first is read last: LDS answers in order, so that a
+/// single wait then covers the group.
+fn reads(steps: &[Step], ahead: usize) -> Reads {
+    let mut known = HashSet::new();
+    let mut groups = steps.chunks(ahead).map(|group| {
+        let used = group.iter().flat_map(|step| step.fragments());
+        let mut new: Vec<_> = used.filter(|fragment| known.insert(*fragment)).collect();
+        new.reverse();
+        new
+    });
+    let first = groups.next().unwrap_or_default();
+    let mut before = vec![Vec::new(); steps.len()];
+    for (index, group) in groups.enumerate() {
+        let count = group.len();
+        for (place, fragment) in group.into_iter().enumerate() {
+            before[index * ahead + place * ahead / count].push(fragment);
+        }
+    }
+    Reads { first, before }
 }
 
 /// One matrix instruction of a wave's tile: K slice, and accumulator along m and n.
@@ -26,7 +59,7 @@ struct Step {
 
 impl Step {
     /// The fragments that it reads: (operand, slice, index).
-    fn fragments(self) -> [(usize, i64, i64); 2] {
+    fn fragments(self) -> [Fragment; 2] {
         [(0, self.slice, self.m), (1, self.slice, self.n)]
     }
 }
@@ -77,23 +110,26 @@ impl<'c> Lowering<'c, '_> {
             .flat_map(|index| (0..loads.len()).map(move |operand| (operand, index)))
             .filter(|(operand, index)| *index < loads[*operand].len());
         let mut staged = [Vec::new(), Vec::new()];
-        let mut fragments: HashMap<(usize, i64, i64), Value<'c, 'c>> = HashMap::new();
-        let mut read = 0;
+        let mut fragments: HashMap<Fragment, Value<'c, 'c>> = HashMap::new();
+        let mut due = reads(&steps, order.ahead.max(1));
+        for fragment in due.first {
+            fragments.insert(
+                fragment,
+                self.read_fragment(emit, multiplication, fragment)?,
+            );
+        }
         for (at, step) in steps.iter().enumerate() {
             if at % order.cadence == 0
                 && let Some((operand, index)) = queue.next()
             {
                 staged[operand].push(loads[operand].load(emit, index));
             }
-            let until = (at + order.ahead + 1).min(steps.len());
-            for due in steps[read..until].iter().flat_map(|step| step.fragments()) {
-                if !fragments.contains_key(&due) {
-                    let (operand, slice, index) = due;
-                    let value = self.fragment(emit, multiplication, operand, slice, index)?;
-                    fragments.insert(due, value);
-                }
+            for fragment in std::mem::take(&mut due.before[at]) {
+                fragments.insert(
+                    fragment,
+                    self.read_fragment(emit, multiplication, fragment)?,
+                );
             }
-            read = until;
             hold_order(emit);
             let [a, b] = step.fragments().map(|fragment| fragments[&fragment]);
             if order.priority > 0 {
@@ -109,6 +145,15 @@ impl<'c> Lowering<'c, '_> {
             staged[operand].push(loads[operand].load(emit, index));
         }
         Ok(staged)
+    }
+
+    fn read_fragment(
+        &mut self,
+        emit: &Emit<'c>,
+        multiplication: &Multiplication<'c>,
+        (operand, slice, index): Fragment,
+    ) -> Result<Value<'c, 'c>, PassError> {
+        self.fragment(emit, multiplication, operand, slice, index)
     }
 
     /// The loads of operand 0 (A) or 1 (B) of a fold.
@@ -131,11 +176,7 @@ impl<'c> Lowering<'c, '_> {
 
 /// Nothing moves across: left to itself, LLVM's scheduler gathers the loads again.
 pub fn hold_order(emit: &Emit<'_>) {
-    emit.effect(
-        "rocdl.sched.barrier",
-        &[],
-        &[("mask", emit.integer(32, 0))],
-    );
+    emit.effect("rocdl.sched.barrier", &[], &[("mask", emit.integer(32, 0))]);
 }
 
 fn set_priority(emit: &Emit<'_>, priority: i64) {

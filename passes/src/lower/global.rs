@@ -137,7 +137,11 @@ impl<'c> TileLoads<'c> {
                 };
                 let scalar = across.unwrap_or_else(|| emit.constant(32, 0));
                 let words = self.bits / 32;
-                let raw = if words == 0 { emit.int(16) } else { emit.vector(words, 32) };
+                let raw = if words == 0 {
+                    emit.int(16)
+                } else {
+                    emit.vector(words, 32)
+                };
                 let operands = [resource, offset, scalar, emit.constant(32, 0)];
                 let loaded = emit.op("rocdl.raw.ptr.buffer.load", &operands, raw, &[]);
                 emit.bitcast(loaded, self.r#type)
@@ -224,7 +228,9 @@ impl<'c> Lowering<'c, '_> {
         let at = [self.scalar(operation, 1)?, self.scalar(operation, 2)?];
         let names = ["tile", "layout", "load"];
         let loads = self.tile_loads(emit, operation, &matrix, at, names)?;
-        Ok((0..loads.len()).map(|index| loads.load(emit, index)).collect())
+        Ok((0..loads.len())
+            .map(|index| loads.load(emit, index))
+            .collect())
     }
 
     /// The loads of tile `at` = (block, step) of a matrix. Their tile, thread-value layout and
@@ -274,7 +280,14 @@ impl<'c> Lowering<'c, '_> {
             .collect();
         let r#type = emit.vector(width, matrix.element.bits());
         let bits = i64::from(atom.bits);
-        Ok(TileLoads { base, thread, entry, offsets, bits, r#type })
+        Ok(TileLoads {
+            base,
+            thread,
+            entry,
+            offsets,
+            bits,
+            r#type,
+        })
     }
 
     /// Bytes from the first element of a tile at `start` to the end of the last one of its

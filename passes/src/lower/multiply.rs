@@ -1,8 +1,6 @@
 //! Fragments from LDS and the matrix instructions.
 
-use super::{
-    Lowered, Lowering, emit::Emit, fold::Order, registers::regroup, shared::Shared,
-};
+use super::{Lowered, Lowering, emit::Emit, fold::Order, registers::regroup, shared::Shared};
 use crate::{PassError, rewrite};
 use melior::ir::{Type, Value, operation::OperationRef};
 use std::rc::Rc;
@@ -27,7 +25,9 @@ impl<'c> Lowering<'c, '_> {
     /// `tile.zero`
     pub fn zero(&mut self, operation: OperationRef<'c, '_>) -> Result<(), PassError> {
         let repeat = integers::<2>(&operation, "repeat")?;
-        let zero = self.entry.zero(register_type(&self.entry, &self.plan.atom.cd));
+        let zero = self
+            .entry
+            .zero(register_type(&self.entry, &self.plan.atom.cd));
         let count = self.accumulators(repeat[0]) * repeat[1];
         let zeros = vec![zero; count as usize];
         self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(zeros));
@@ -44,7 +44,11 @@ impl<'c> Lowering<'c, '_> {
         let mut sums = self.registers(operation, 3)?;
         if let Ok(ahead) = usize::try_from(integer(&operation, "ahead")?) {
             let priority = integer(&operation, "priority")?;
-            let order = Order { cadence: 1, ahead, priority };
+            let order = Order {
+                cadence: 1,
+                ahead,
+                priority,
+            };
             self.in_order(emit, &multiplication, &mut sums, &[], &order)?;
             self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(sums));
             return Ok(());
@@ -76,11 +80,20 @@ impl<'c> Lowering<'c, '_> {
         first: usize,
     ) -> Result<Multiplication<'c>, PassError> {
         let load = CopyAtom::by_name(text(&operation, "load")?);
-        let load = load.ok_or(PassError::Form { wanted: "a load atom", found: 0 })?;
+        let load = load.ok_or(PassError::Form {
+            wanted: "a load atom",
+            found: 0,
+        })?;
         Ok(Multiplication {
-            tiles: [self.shared(operation, first)?, self.shared(operation, first + 1)?],
+            tiles: [
+                self.shared(operation, first)?,
+                self.shared(operation, first + 1)?,
+            ],
             buffer: self.scalar(operation, first + 2)?,
-            layouts: [layout(&operation, "a_layout")?, layout(&operation, "b_layout")?],
+            layouts: [
+                layout(&operation, "a_layout")?,
+                layout(&operation, "b_layout")?,
+            ],
             width: load.elements(self.plan.atom.input),
             repeat: integers::<3>(&operation, "repeat")?,
         })
@@ -95,13 +108,25 @@ impl<'c> Lowering<'c, '_> {
         slice: i64,
         index: i64,
     ) -> Result<Value<'c, 'c>, PassError> {
-        let Multiplication { tiles, buffer, layouts, width, repeat } = multiplication;
+        let Multiplication {
+            tiles,
+            buffer,
+            layouts,
+            width,
+            repeat,
+        } = multiplication;
         let atom = self.plan.atom;
         let values = atom.ab.len / atom.ab.step;
         let first = (slice * repeat[operand] + index) * values;
         let range = first..first + values;
-        let pieces =
-            self.read(emit, &tiles[operand], *buffer, &layouts[operand], *width, range)?;
+        let pieces = self.read(
+            emit,
+            &tiles[operand],
+            *buffer,
+            &layouts[operand],
+            *width,
+            range,
+        )?;
         let whole = regroup(emit, &pieces, *width, values, atom.input.bits());
         Ok(emit.bitcast(whole[0], register_type(emit, &atom.ab)))
     }
@@ -110,7 +135,11 @@ impl<'c> Lowering<'c, '_> {
     ///
     /// Where an atom fills one half of each register, neighbours along M share them.
     pub fn accumulators(&self, repeat_m: i64) -> i64 {
-        if self.plan.packed() { (repeat_m + 1) / 2 } else { repeat_m }
+        if self.plan.packed() {
+            (repeat_m + 1) / 2
+        } else {
+            repeat_m
+        }
     }
 
     /// Adds the product of two fragments to accumulator (m, n); `at` is (repeat along m, m, n).
@@ -124,7 +153,11 @@ impl<'c> Lowering<'c, '_> {
     ) {
         let [repeat_m, m, n] = at;
         let atom = self.plan.atom;
-        let (place, half) = if self.plan.packed() { (m / 2, m % 2) } else { (m, 0) };
+        let (place, half) = if self.plan.packed() {
+            (m / 2, m % 2)
+        } else {
+            (m, 0)
+        };
         let sum = &mut sums[(place + n * self.accumulators(repeat_m)) as usize];
         let r#type = register_type(emit, &atom.cd);
         *sum = if self.plan.packed() {
@@ -144,7 +177,11 @@ impl<'c> Lowering<'c, '_> {
         } else {
             // A 16-bit accumulator names the half of its registers that it fills: the low one.
             let low = [("opsel", emit.integer(1, 0))];
-            let attributes: &[_] = if atom.accumulator.bits() == 16 { &low } else { &[] };
+            let attributes: &[_] = if atom.accumulator.bits() == 16 {
+                &low
+            } else {
+                &[]
+            };
             emit.op(atom.operation, &[a, b, *sum], r#type, attributes)
         };
     }

@@ -204,6 +204,20 @@ pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
             "take prefetch = \"interleaved\", or leave the field out",
         );
     }
+    for (name, given) in [("cadence", schedule.cadence), ("ahead", schedule.ahead)] {
+        if given.is_some()
+            && schedule
+                .prefetch
+                .is_some_and(|it| it != Prefetch::Interleaved)
+        {
+            return refuse(
+                spec,
+                &format!("schedule.{name}"),
+                "it says how interleaved loads and reads go, and the prefetch is another",
+                "take prefetch = \"interleaved\", or leave the field out",
+            );
+        }
+    }
     Ok(schedule.prefetch)
 }
 

@@ -29,7 +29,7 @@ use tilefold_machine::Machine;
 pub struct Schedule {
     /// Matrix instructions from one load of the next tiles to the next.
     pub cadence: i64,
-    /// Matrix instructions from the read of a fragment to its use.
+    /// What so many matrix instructions use is read from LDS during as many before them.
     pub ahead: i64,
     /// Whether a wave raises its priority around matrix instructions.
     pub priority: bool,
@@ -146,8 +146,8 @@ impl Plan {
             buffers,
             prefetch,
             schedule: Schedule {
-                cadence: 1,
-                ahead: 1,
+                cadence: partial.schedule.cadence.unwrap_or(1),
+                ahead: partial.schedule.ahead.unwrap_or(1),
                 priority: partial.schedule.priority == Some(true),
             },
             group_rows: partial.schedule.group_rows,
@@ -191,6 +191,10 @@ impl Plan {
         }
         filled.mma.waves = Some(self.wave_layout.clone());
         filled.schedule.prefetch = Some(self.prefetch);
+        if self.prefetch == Prefetch::Interleaved {
+            filled.schedule.cadence = Some(self.schedule.cadence);
+            filled.schedule.ahead = Some(self.schedule.ahead);
+        }
         filled.schedule.group_rows.get_or_insert(1);
         filled.schedule.priority.get_or_insert(false);
         filled

@@ -7,8 +7,8 @@ use tilefold_passes::{PASSES, lower, tile_module};
 
 const CHIPS: [&str; 3] = ["gfx1100", "gfx1151", "gfx1201"];
 
-/// A small problem whose plan calls for every pass but `one-buffer`.
-fn every_pass(chip: &str, buffers: i64) -> String {
+/// A small problem whose plans together call for every pass.
+fn every_pass(chip: &str, buffers: i64, prefetch: &str) -> String {
     format!(
         r#"
         arch = "{chip}"
@@ -30,7 +30,7 @@ fn every_pass(chip: &str, buffers: i64) -> String {
         b = "pad(8)"
         buffers = {buffers}
         [schedule]
-        prefetch = "burst"
+        prefetch = "{prefetch}"
         group_rows = 4
         "#
     )
@@ -40,11 +40,15 @@ fn every_pass(chip: &str, buffers: i64) -> String {
 fn tile_module_after_each_pass() {
     for chip in CHIPS {
         let mut seen = Vec::new();
-        for buffers in [2, 1] {
-            let plan = plan(&every_pass(chip, buffers));
+        for (buffers, prefetch, only) in [
+            (2, "burst", None),
+            (1, "burst", Some("one-buffer")),
+            (1, "interleaved", Some("interleave")),
+        ] {
+            let plan = plan(&every_pass(chip, buffers, prefetch));
             let context = tile::context();
             tile_module(&context, &plan, |pass, module| {
-                if buffers == 2 || pass == "one-buffer" {
+                if only.is_none_or(|only| only == pass) {
                     insta::assert_snapshot!(
                         format!("{chip}-{pass}"),
                         module.as_operation().to_string()

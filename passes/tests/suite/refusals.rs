@@ -124,7 +124,7 @@ refuses_more! {
     instruction_of_no_chip: r#"atoms.mma = "wmma.f16.16x16x32.f16""#;
     load_that_is_none: r#"atoms.load = "ds_load_b128""#;
     more_than_two_buffers: "lds.buffers = 3";
-    interleaved_prefetch: r#"schedule.prefetch = "interleaved""#;
+    cadence_of_a_burst: r#"schedule = { prefetch = "burst", cadence = 2 }"#;
     priority: "schedule.priority = true";
     block_of_no_whole_atoms: "tile = { block = [128, 96, 64], waves = [2, 4] }";
     block_of_too_little_k: "tile.block = [128, 128, 24]";
