@@ -1,0 +1,3 @@
+//! Search among equals, with e-graphs.
+
+pub mod layouts;
