@@ -4,6 +4,7 @@ mod completing;
 mod pipeline;
 mod random;
 mod refusals;
+mod search_layouts;
 mod tiling;
 
 use tilefold_dialect::spec::Spec;
