@@ -2,10 +2,12 @@
 
 use super::{meaning, wmma};
 use egg::RecExpr;
+use std::collections::HashSet;
 use tilefold_dialect::element::ElementType;
 use tilefold_layout::{ComposedLayout, Layout, Swizzle};
 use tilefold_machine::{Access, Width};
 use tilefold_passes::{
+    access::in_lds,
     plan,
     search::layouts::{Candidate, TileUse, language::Term, search},
     tiling::copy_layout,
@@ -101,8 +103,66 @@ pub fn verify(usage: &TileUse, candidate: &Candidate) {
         "{term}"
     );
     assert_eq!(cost.conflict_cycles, read[1] + write[1]);
+    let lines = cache_lines(usage, &loaded, load as usize);
+    assert_eq!(cost.cache_lines, lines, "{term}");
+    let bits = i64::from(usage.element.bits());
+    let [read, write] = [candidate.read_bits, candidate.write_bits].map(|wide| wide / bits);
+    let commit = copy_layout(&candidate.threads, &candidate.stores, usage.tile).unwrap();
+    let sides = [(&usage.fragments, read), (&commit, write)];
+    let kept = sides.map(|(layout, width)| registers(&candidate.lds, layout, width as usize));
+    assert_eq!(cost.registers, kept[0] + kept[1], "{term}");
+    let moved = match candidate.write_bits {
+        32.. => permutes(usage, &loaded[0], &stored[0]),
+        _ => 0,
+    };
+    assert_eq!(cost.permutes, moved, "{term}");
     let elements = plan::buffer_elements(&candidate.lds, usage.element);
     assert_eq!(cost.bytes, elements * i64::from(usage.element.bits()) / 8);
+}
+
+/// Cache lines of every load of every wave: line of the matrix and place on it.
+fn cache_lines(usage: &TileUse, loaded: &[Vec<i64>], load: usize) -> i64 {
+    let per_line = 128 * 8 / i64::from(usage.element.bits());
+    let mut total = 0;
+    for wave in loaded.chunks(usage.machine.wave as usize) {
+        for value in (0..wave[0].len()).step_by(load) {
+            let lines = wave.iter().map(|values| {
+                let at = [values[value] % usage.tile[0], values[value] / usage.tile[0]];
+                (at[1 - usage.along], at[usage.along] / per_line)
+            });
+            total += lines.collect::<HashSet<_>>().len() as i64;
+        }
+    }
+    total
+}
+
+/// Registers of a thread whose elements do not stand together in one register as loaded.
+fn permutes(usage: &TileUse, loaded: &[i64], stored: &[i64]) -> i64 {
+    let count = 32 / usage.element.bits() as usize;
+    let words = stored.chunks(count);
+    words
+        .filter(|word| !loaded.chunks(count).any(|other| other == *word))
+        .count() as i64
+}
+
+/// Different things that threads keep to address their accesses: with an offset Sw(t + v), what
+/// is left of it when the bits that no thread has are taken off, where v shares no bit with any t.
+fn registers(lds: &ComposedLayout, layout: &Layout, width: usize) -> i64 {
+    let [threads, values] = in_lds(lds, layout).unwrap();
+    let swizzle = lds.swizzle().unwrap();
+    if swizzle.is_identity() {
+        return 1;
+    }
+    let used = threads.offsets().fold(0, |bits, part| bits | part);
+    let swizzled = threads
+        .offsets()
+        .fold(0, |bits, part| bits | swizzle.apply(part));
+    let starts = values.offsets().step_by(width);
+    let kept = starts.map(|start| match start & used {
+        0 => (true, swizzle.apply(start) & swizzled),
+        _ => (false, start),
+    });
+    kept.collect::<HashSet<_>>().len() as i64
 }
 
 #[test]
