@@ -3,7 +3,11 @@
 use crate::{Error, launch};
 use std::time::Instant;
 use tilefold_dialect::{atoms::MmaAtom, spec::Spec, tile};
-use tilefold_passes::{ARGUMENTS, Plan, lower, tile_module};
+use tilefold_passes::{
+    ARGUMENTS, Plan, lower,
+    search::{self, Proposals},
+    tile_module,
+};
 use tilefold_rocdl::{
     ArgumentType, CodeObject, Extent, Factor, Grid, KStep, KernelInfo, Manifest, Options,
     Requirement, StageMs,
@@ -34,7 +38,7 @@ pub struct CompileOptions {
 /// Milliseconds that each stage of a compilation took.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct CompileMs {
-    /// Completing and checking the plan.
+    /// Completing and checking the plan, by search where the spec leaves its tile open.
     pub plan: f64,
     /// An MLIR context with the dialects.
     pub context: f64,
@@ -62,50 +66,75 @@ pub struct Compiled {
     pub emitted: Option<String>,
     /// How long it took.
     pub compile_ms: CompileMs,
+    /// What was searched.
+    pub search: Searched,
 }
 
-/// Compiles a spec.
+/// Compiles a spec: where its tile is open, every plan that the search proposes, of which the one
+/// whose code is best is kept.
+///
+/// Best is: no spills, then fewest instructions of the main loop for each matrix instruction,
+/// then fewest vector registers, then the order in which the search proposes.
 ///
 /// # Errors
 /// [`Error::Spec`] where the spec asks for what the chip or this version cannot do; the other
 /// kinds are faults of the compiler.
 pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error> {
     let start = Instant::now();
-    let mut lap = start;
+    let proposals = search::plans(spec)?;
+    let search_ms = start.elapsed().as_secs_f64() * 1e3;
+    let mut compiled = Vec::new();
+    for proposal in &proposals.plans {
+        compiled.push(build(&proposal.plan, options)?);
+    }
+    let scores: Vec<Score> = compiled.iter().map(Score::of).collect();
+    let best = (0..compiled.len())
+        .min_by(|a, b| scores[*a].compare(&scores[*b]))
+        .unwrap_or(0);
+    let mut kept = compiled.swap_remove(best);
+    kept.search = Searched {
+        proposals,
+        scores,
+        kept: best,
+    };
+    kept.compile_ms.plan = search_ms;
+    kept.compile_ms.total = start.elapsed().as_secs_f64() * 1e3;
+    Ok(kept)
+}
+
+/// Compiles one plan.
+fn build(plan: &Plan, options: &CompileOptions) -> Result<Compiled, Error> {
+    let mut lap = Instant::now();
     let mut stage = || {
         let elapsed = lap.elapsed();
         lap = Instant::now();
         elapsed.as_secs_f64() * 1e3
     };
-    let plan = Plan::complete(spec)?;
+    let context = tile::context();
     let mut compile_ms = CompileMs {
-        plan: stage(),
+        context: stage(),
         ..CompileMs::default()
     };
-
-    let context = tile::context();
-    compile_ms.context = stage();
-
     let wanted = match &options.emit {
         Some(Emit::Tile) => Some("tile"),
         Some(Emit::Pass(name)) => Some(name.as_str()),
         _ => None,
     };
     let mut emitted = None;
-    let module = tile_module(&context, &plan, |name, module| {
+    let module = tile_module(&context, plan, |name, module| {
         if wanted == Some(name) {
             emitted = Some(module.as_operation().to_string());
         }
     })?;
     compile_ms.passes = stage();
 
-    let lowered = lower(&context, &module, &plan)?;
+    let lowered = lower(&context, &module, plan)?;
     if options.emit == Some(Emit::Rocdl) {
         emitted = Some(lowered.as_operation().to_string());
     }
     compile_ms.lower = stage();
 
-    let kernel = kernel_info(&plan);
+    let kernel = kernel_info(plan);
     let backend = Options {
         want_llvm_ir: options.emit == Some(Emit::Llvm),
         want_isa: options.emit == Some(Emit::Isa),
@@ -116,16 +145,62 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
     emitted = emitted
         .or_else(|| code.llvm_ir.take())
         .or_else(|| code.isa.take());
-
-    let manifest = manifest(&plan, &kernel, &code)?;
-    compile_ms.total = start.elapsed().as_secs_f64() * 1e3;
+    let manifest = manifest(plan, &kernel, &code)?;
     Ok(Compiled {
-        plan,
+        plan: plan.clone(),
         code,
         manifest,
         emitted,
         compile_ms,
+        search: Searched::default(),
     })
+}
+
+/// What the search proposed, and how it was decided.
+#[derive(Clone, Debug, Default)]
+pub struct Searched {
+    /// The plans that were compiled.
+    pub proposals: Proposals,
+    /// What decided between them, in the same order.
+    pub scores: Vec<Score>,
+    /// Position of the one that was kept.
+    pub kept: usize,
+}
+
+/// What decides between plans that the model cannot tell apart: counts of the code.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Score {
+    /// Registers that went to memory, and bytes of scratch.
+    pub spills: u32,
+    /// Instructions of the main loop for each matrix instruction.
+    pub instructions_per_mma: f64,
+    /// Vector registers.
+    pub vgprs: u32,
+}
+
+impl Score {
+    fn of(compiled: &Compiled) -> Self {
+        let resources = &compiled.code.resources;
+        let spills = resources.vgpr_spills + resources.sgpr_spills + resources.scratch_bytes;
+        let per_mma = |main_loop: &tilefold_rocdl::MainLoop| {
+            f64::from(main_loop.total) / f64::from(main_loop.mma.max(1))
+        };
+        Self {
+            spills,
+            instructions_per_mma: resources.main_loop.as_ref().map_or(f64::INFINITY, per_mma),
+            vgprs: resources.vgprs,
+        }
+    }
+
+    fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        self.spills
+            .cmp(&other.spills)
+            .then(
+                self.instructions_per_mma
+                    .total_cmp(&other.instructions_per_mma),
+            )
+            .then(self.vgprs.cmp(&other.vgprs))
+    }
 }
 
 fn kernel_info(plan: &Plan) -> KernelInfo {

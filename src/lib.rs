@@ -30,7 +30,7 @@ mod verify;
 
 pub mod report;
 
-pub use compile::{CompileMs, CompileOptions, Compiled, Emit, compile};
+pub use compile::{CompileMs, CompileOptions, Compiled, Emit, Score, Searched, compile};
 pub use error::Error;
 pub use launch::{LaunchError, Shape};
 pub use run::{Outcome, RunOptions, run};

@@ -8,6 +8,7 @@ mod check;
 mod defaults;
 mod shared;
 
+pub(crate) use check::{mma as mma_of, problem as plain_problem};
 pub use shared::elements as buffer_elements;
 
 use crate::{
@@ -245,7 +246,7 @@ impl Plan {
     }
 }
 
-fn memory_order(problem: &Problem, operand: usize) -> &'static str {
+pub(crate) fn memory_order(problem: &Problem, operand: usize) -> &'static str {
     let layout: &OperandLayout = match operand {
         0 => &problem.a.layout,
         1 => &problem.b.layout,

@@ -1,0 +1,147 @@
+//! Tile, waves and schedule of an open spec, found by search.
+//!
+//! The published ladder is a chain of choices that a person made, from one wave with one small
+//! tile to a deep, interleaved, single-buffered schedule. Here each step is a rule ([`rules`])
+//! and an e-graph holds all that they reach; the cost model over the machine record and the
+//! limits of registers, LDS and threads weigh the combinations ([`weigh`]), and the few best go
+//! to whoever can count the instructions that they really compile to.
+
+mod language;
+mod rules;
+mod weigh;
+
+pub use language::{Choice, Kind, Leaf};
+pub use rules::{Rule, rules};
+pub use weigh::{Figures, Weighed};
+
+use egg::{EGraph, RecExpr, Rewrite, Runner, SimpleScheduler};
+use language::kernel;
+use std::{collections::BTreeMap, time::Duration};
+use tilefold_dialect::{atoms::MmaAtom, problem::Problem};
+use tilefold_machine::Machine;
+
+/// Rounds of all rules: more than the longest chain to any choice.
+const ROUNDS: usize = 24;
+/// Nodes at which the search stops with what it has.
+const NODES: usize = 10_000;
+/// Modelled costs that lie so close to the best mean nothing (see `docs/cost-model.md`).
+pub const MARGIN: f64 = 0.15;
+/// Kernels that are compiled to decide.
+pub const FINALISTS: usize = 3;
+
+/// What is searched for.
+#[derive(Clone, Debug)]
+pub struct Open<'a> {
+    /// The chip.
+    pub machine: &'static Machine,
+    /// The problem, with row or column orders.
+    pub problem: &'a Problem,
+    /// The matrix instruction.
+    pub atom: &'static MmaAtom,
+    /// Choices already made, which the search keeps.
+    pub fixed: BTreeMap<Kind, i64>,
+    /// Rule families that are left out.
+    pub without: &'a [&'a str],
+}
+
+/// What the search found.
+#[derive(Clone, Debug)]
+pub struct ScheduleSearch {
+    /// At most [`FINALISTS`] kernels, best first by the counts that the model expects.
+    pub finalists: Vec<Weighed>,
+    /// The best of those that were not taken, for the record.
+    pub runners_up: Vec<Weighed>,
+    /// Combinations weighed.
+    pub weighed: usize,
+    /// Combinations refused, by what refused them.
+    pub refused: BTreeMap<&'static str, usize>,
+    /// What the search started from: the smallest kernel with the choices already made.
+    pub start: Weighed,
+}
+
+/// One step of an explanation: a rule, and the choice that it made.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Step {
+    /// The rule's name.
+    pub rule: String,
+    /// What was chosen, such as `k=32`.
+    pub choice: String,
+}
+
+/// Searches. `None` where no combination can be built.
+pub fn search(open: &Open<'_>) -> Option<ScheduleSearch> {
+    let graph = saturate(open).egraph;
+    let mut options: BTreeMap<Kind, Vec<i64>> = BTreeMap::new();
+    for class in graph.classes() {
+        for node in &class.nodes {
+            if let Choice::Leaf(leaf) = node {
+                options.entry(leaf.kind).or_default().push(leaf.value);
+            }
+        }
+    }
+    for values in options.values_mut() {
+        values.sort_unstable();
+        values.dedup();
+    }
+    weigh::best(open, &options)
+}
+
+/// The chain of rules from the start to a kernel's choices, re-checked by egg as it is made.
+pub fn explain(open: &Open<'_>, choices: &BTreeMap<Kind, i64>) -> Vec<Step> {
+    let mut runner = saturate(open);
+    let (from, to) = (kernel(&start(open)), kernel(choices));
+    let explanation = runner.explain_equivalence(&from, &to);
+    let mut explanation = explanation;
+    explanation.check_proof(rewrites(open).iter());
+    let mut steps = Vec::new();
+    for term in explanation.make_flat_explanation() {
+        if let Some(rule) = term.forward_rule.or(term.backward_rule) {
+            let text = term.get_string();
+            let choice = rules().find(|r| r.rewrite_name() == rule.to_string());
+            if let Some(rule) = choice {
+                steps.push(Step {
+                    rule: rule.name.into(),
+                    choice: rule.to.to_string(),
+                });
+            } else {
+                steps.push(Step {
+                    rule: rule.to_string(),
+                    choice: text,
+                });
+            }
+        }
+    }
+    steps
+}
+
+fn rewrites(open: &Open<'_>) -> Vec<Rewrite<Choice, ()>> {
+    rules()
+        .filter(|rule| !open.fixed.contains_key(&rule.to.kind))
+        .filter(|rule| !open.without.contains(&rule.name))
+        .map(|rule| rule.rewrite())
+        .collect()
+}
+
+fn saturate(open: &Open<'_>) -> Runner<Choice, ()> {
+    // Time is no limit, since what is found would depend on it.
+    Runner::<Choice, (), ()>::new(())
+        .with_egraph(EGraph::default().with_explanations_enabled())
+        .with_expr(&kernel(&start(open)))
+        .with_scheduler(SimpleScheduler)
+        .with_time_limit(Duration::MAX)
+        .with_iter_limit(ROUNDS)
+        .with_node_limit(NODES)
+        .run(&rewrites(open))
+}
+
+/// The first step of the ladder, with the choices already made.
+fn start(open: &Open<'_>) -> BTreeMap<Kind, i64> {
+    let mut choices: BTreeMap<Kind, i64> = Kind::ALL.map(|kind| (kind, kind.least())).into();
+    choices.extend(open.fixed.iter().map(|(kind, value)| (*kind, *value)));
+    choices
+}
+
+/// The expression of a kernel, for tests and pictures.
+pub fn expression(choices: &BTreeMap<Kind, i64>) -> RecExpr<Choice> {
+    kernel(choices)
+}
