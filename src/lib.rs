@@ -28,6 +28,7 @@ mod launch;
 mod run;
 mod verify;
 
+pub mod ladder;
 pub mod report;
 
 pub use compile::{CompileMs, CompileOptions, Compiled, Emit, Score, Searched, compile};

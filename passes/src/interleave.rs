@@ -25,13 +25,18 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
     let mma = rewrite::single(step, "tile.mma")?;
     let loads = rewrite::named(step, "tile.load");
     let &[load_a, load_b] = &loads[..] else {
-        return Err(PassError::Form { wanted: "two staged loads", found: loads.len() });
+        return Err(PassError::Form {
+            wanted: "two staged loads",
+            found: loads.len(),
+        });
     };
     let tile = TileBuilder::new(context, mma.location());
     let operand = rewrite::operand;
     let taken = |operation: OperationRef<'c, '_>, name: &str| {
         let wanted = "an attribute";
-        operation.attribute(name).map_err(|_| PassError::Form { wanted, found: 0 })
+        operation
+            .attribute(name)
+            .map_err(|_| PassError::Form { wanted, found: 0 })
     };
     let schedule = &plan.schedule;
     let attributes = [

@@ -1,6 +1,8 @@
 //! Commands, their reports and exit statuses.
 
 mod compile;
+mod explain;
+mod ladder;
 mod layout;
 mod run;
 mod sim;
@@ -26,6 +28,10 @@ enum Verb {
     Run(run::Arguments),
     /// Execute a kernel of any code object on the simulator.
     Sim(sim::Arguments),
+    /// Say what was chosen for a spec, why, and what was beaten.
+    Explain(explain::Arguments),
+    /// Compile and run the published ladder's steps, beside their published figures.
+    Ladder(ladder::Arguments),
     /// Evaluate an expression of the layout algebra and draw it.
     Layout(layout::Arguments),
 }
@@ -52,6 +58,8 @@ pub fn main(command: Command) -> ExitCode {
         Verb::Compile(arguments) => compile::main(&arguments),
         Verb::Run(arguments) => run::main(&arguments),
         Verb::Sim(arguments) => sim::main(&arguments),
+        Verb::Explain(arguments) => explain::main(&arguments),
+        Verb::Ladder(arguments) => ladder::main(&arguments),
         Verb::Layout(arguments) => layout::main(&arguments),
     };
     match verdict {

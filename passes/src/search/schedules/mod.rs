@@ -14,7 +14,7 @@ pub use language::{Choice, Kind, Leaf};
 pub use rules::{Rule, rules};
 pub use weigh::{Figures, Weighed};
 
-use egg::{EGraph, RecExpr, Rewrite, Runner, SimpleScheduler};
+use egg::{EGraph, FlatTerm, RecExpr, Rewrite, Runner, SimpleScheduler};
 use language::kernel;
 use std::{collections::BTreeMap, time::Duration};
 use tilefold_dialect::{atoms::MmaAtom, problem::Problem};
@@ -90,28 +90,24 @@ pub fn search(open: &Open<'_>) -> Option<ScheduleSearch> {
 pub fn explain(open: &Open<'_>, choices: &BTreeMap<Kind, i64>) -> Vec<Step> {
     let mut runner = saturate(open);
     let (from, to) = (kernel(&start(open)), kernel(choices));
-    let explanation = runner.explain_equivalence(&from, &to);
-    let mut explanation = explanation;
+    let mut explanation = runner.explain_equivalence(&from, &to);
     explanation.check_proof(rewrites(open).iter());
-    let mut steps = Vec::new();
-    for term in explanation.make_flat_explanation() {
-        if let Some(rule) = term.forward_rule.or(term.backward_rule) {
-            let text = term.get_string();
-            let choice = rules().find(|r| r.rewrite_name() == rule.to_string());
-            if let Some(rule) = choice {
-                steps.push(Step {
-                    rule: rule.name.into(),
-                    choice: rule.to.to_string(),
-                });
-            } else {
-                steps.push(Step {
-                    rule: rule.to_string(),
-                    choice: text,
-                });
-            }
-        }
+    let flat = explanation.make_flat_explanation();
+    flat.iter().filter_map(rule_used).collect()
+}
+
+/// The rule that led to a term, wherever in the term it was used.
+fn rule_used(term: &FlatTerm<Choice>) -> Option<Step> {
+    if let Some(name) = term.forward_rule.or(term.backward_rule) {
+        let rule = rules().find(|rule| rule.rewrite_name() == name.to_string())?;
+        // Backwards, the choice is what the rule starts from.
+        let choice = if term.forward_rule.is_some() { rule.to } else { rule.from };
+        return Some(Step {
+            rule: rule.name.into(),
+            choice: choice.to_string(),
+        });
     }
-    steps
+    term.children.iter().find_map(rule_used)
 }
 
 fn rewrites(open: &Open<'_>) -> Vec<Rewrite<Choice, ()>> {
