@@ -394,3 +394,6 @@ pub(super) fn sides(
         counter.side(inner, &mut parts, commit, Access::Write, widest)?,
     ])
 }
+
+#[cfg(test)]
+mod tests;
