@@ -100,6 +100,9 @@ pub enum PassError {
     /// The algebra refused a step.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// Offsets cannot be placed.
+    #[error(transparent)]
+    Address(#[from] tilefold_address::AddressError),
     /// A layout in an attribute does not parse.
     #[error(transparent)]
     Text(#[from] tilefold_layout::ParseError),

@@ -175,12 +175,10 @@ impl<'c> Lowering<'c, '_> {
             let address = SharedAddress::new(&entry, self.thread, layout, placement, width, bytes)?;
             self.addresses.insert(key.clone(), address);
         }
-        let address = self.addresses.get_mut(&key).ok_or(PassError::Form {
+        let address = self.addresses.get(&key).ok_or(PassError::Form {
             wanted: "an address",
             found: 0,
         })?;
-        Ok(accesses
-            .map(|index| address.access(&entry, index))
-            .collect())
+        Ok(accesses.map(|index| address.access(index)).collect())
     }
 }
