@@ -37,6 +37,9 @@ pub struct LaunchError {
 /// 32 bits.
 const MAX_TILE_BYTES: i64 = 1 << 31;
 
+/// Workgroups of a launch: kernels number them in 31 bits.
+const MAX_TILES: u64 = (1 << 31) - 1;
+
 impl Shape {
     /// The shape that a spec names, with extents replaced where the caller gives others.
     ///
@@ -124,17 +127,25 @@ impl Shape {
                         argument,
                         value,
                         rule: format!("this kernel takes multiples of {multiple}"),
-                        help: match argument {
-                            "m" | "n" | "k" => {
-                                "take a tile.block that divides the problem: tiles are whole in \
-                                 this version"
-                                    .into()
-                            }
-                            _ => "pad the matrix's lines, or take a narrower atoms.load".into(),
-                        },
+                        help: help(plan, argument).into(),
                     });
                 }
             }
+        }
+        let [tiles_m, tiles_n] =
+            [0, 1].map(|i| (([self.m, self.n][i] - 1) / plan.block[i] + 1) as u64);
+        if tiles_m * tiles_n > MAX_TILES {
+            let (argument, value) = if self.m > self.n {
+                ("m", self.m)
+            } else {
+                ("n", self.n)
+            };
+            return Err(LaunchError {
+                argument,
+                value,
+                rule: format!("C is {tiles_m} x {tiles_n} tiles, a launch has at most {MAX_TILES}"),
+                help: "take a larger tile.block, or multiply in parts".into(),
+            });
         }
         for (operand, argument) in ["lda", "ldb", "ldc"].into_iter().enumerate() {
             let (_, length) = self.lines(plan, operand);
@@ -170,12 +181,40 @@ impl Shape {
     }
 }
 
+/// What would make an argument a multiple of what the kernel takes.
+fn help(plan: &Plan, argument: &str) -> &'static str {
+    match argument {
+        "k" => "take a tile.block whose k divides the problem's, or pad A and B with zeros along k",
+        "m" | "n" if plan.bounded() => {
+            "give the spec the extent that is run: it then loads one element at a time"
+        }
+        "m" | "n" => {
+            "take a tile.block that divides the problem, or buffer loads, which are bounded"
+        }
+        "ldc" => "pad C's lines, or give gemm.c.ld in the spec: stores are as wide as it allows",
+        _ => "pad the matrix's lines, or take a narrower atoms.load",
+    }
+}
+
 /// What each argument must be a multiple of: elements for integers, bytes for pointers.
+///
+/// Where loads and stores are bounded, blocks may overlap the edges along M and N. Range checks
+/// drop whole 32-bit words, so that lines along M or N must still end with one where loads move
+/// words.
 pub fn requirements(plan: &Plan) -> Vec<(&'static str, u64)> {
-    let [m, n, k] = plan.block;
-    let mut all = vec![("m", m), ("n", n), ("k", k)];
     // A plan whose layouts the algebra cannot spread does not compile: no kernel relies on it.
     let widths = access_elements(plan).unwrap_or([1; 3]);
+    let [m, n, k] = plan.block;
+    let edge = |operand: usize, whole: i64| {
+        if !plan.bounded() {
+            whole
+        } else if plan.order(operand) == "col" && widths[operand] > 1 {
+            2
+        } else {
+            1
+        }
+    };
+    let mut all = vec![("m", edge(0, m)), ("n", edge(1, n)), ("k", k)];
     for (operand, (pointer, ld)) in [("a", "lda"), ("b", "ldb"), ("c", "ldc")]
         .into_iter()
         .enumerate()

@@ -51,6 +51,7 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
         ("a_layout", taken(mma, "a_layout")?),
         ("b_layout", taken(mma, "b_layout")?),
         ("load", taken(mma, "load")?),
+        ("first", taken(mma, "first")?),
         ("cadence", tile.int(schedule.cadence)),
         ("ahead", tile.int(schedule.ahead)),
         ("priority", tile.int(i64::from(schedule.priority))),

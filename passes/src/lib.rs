@@ -32,8 +32,8 @@
 //! assert_eq!(
 //!     passes,
 //!     [
-//!         "tile", "partition", "widen-copies", "double-buffer", "stage-commits", "one-buffer",
-//!         "lay-out-lds", "bound-loads",
+//!         "tile", "partition", "widen-copies", "widen-epilogue", "double-buffer", "stage-commits",
+//!         "one-buffer", "lay-out-lds", "bound-loads", "bound-stores",
 //!     ]
 //! );
 //!
@@ -56,6 +56,7 @@
 
 pub mod access;
 mod bound_loads;
+mod bound_stores;
 mod describe;
 mod double_buffer;
 mod interleave;
@@ -71,12 +72,14 @@ pub mod search;
 mod stage_commits;
 pub mod tiling;
 mod widen_copies;
+mod widen_epilogue;
 
 pub use describe::ARGUMENTS;
 pub use lower::lower;
 pub use pipeline::{PASSES, Pass, tile_module};
 pub use plan::Plan;
 pub use widen_copies::access_elements;
+pub use widen_epilogue::Epilogue;
 
 use thiserror::Error;
 use tilefold_dialect::tile::AttributeError;

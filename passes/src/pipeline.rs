@@ -1,8 +1,9 @@
 //! The named passes, in order.
 
 use crate::{
-    PassError, bound_loads, describe::describe, double_buffer, interleave, lay_out_lds, one_buffer,
-    order_blocks, partition, plan::Plan, stage_commits, widen_copies,
+    PassError, bound_loads, bound_stores, describe::describe, double_buffer, interleave,
+    lay_out_lds, one_buffer, order_blocks, partition, plan::Plan, stage_commits, widen_copies,
+    widen_epilogue,
 };
 use melior::{
     Context,
@@ -30,7 +31,7 @@ impl Pass {
 }
 
 /// Every pass over the tile dialect, in the order in which they run.
-pub static PASSES: [Pass; 9] = [
+pub static PASSES: [Pass; 11] = [
     Pass {
         name: "partition",
         summary: "spread the problem over workgroups, waves and atoms, with a loop over K tiles",
@@ -42,6 +43,12 @@ pub static PASSES: [Pass; 9] = [
         summary: "move as many bits at once as the layouts allow",
         applies: |_| true,
         run: widen_copies::run,
+    },
+    Pass {
+        name: "widen-epilogue",
+        summary: "bring neighbours of a line of C together in a lane",
+        applies: |_| true,
+        run: widen_epilogue::run,
     },
     Pass {
         name: "double-buffer",
@@ -72,6 +79,12 @@ pub static PASSES: [Pass; 9] = [
         summary: "load A and B through range-checked buffer descriptors",
         applies: |plan| plan.load_space == Space::Buffer,
         run: bound_loads::run,
+    },
+    Pass {
+        name: "bound-stores",
+        summary: "store nothing past the edges of C, so that blocks may overlap them",
+        applies: Plan::bounded,
+        run: bound_stores::run,
     },
     Pass {
         name: "interleave",

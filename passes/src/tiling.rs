@@ -56,16 +56,32 @@ impl MmaLayouts {
                 &wave(0, an * repeat[1])?,
                 [repeat[1], repeat[2]],
             )?,
-            c: spread(
-                &atom.c(),
-                [am, an],
-                [block[0], block[1]],
-                &wave(am * repeat[0], an * repeat[1] * block[0])?,
-                [repeat[0], repeat[1]],
-            )?,
+            c: spread_results(&atom.c(), atom, block, waves)?,
             repeat,
         })
     }
+}
+
+/// (thread, (value, m repeat, n repeat)) -> (m, n): `results`, the (lane, value) -> (m, n) of
+/// `atom`, over a block as [`MmaLayouts::new`] spreads it.
+///
+/// # Errors
+/// A [`LayoutError`] where the algebra cannot express a step.
+pub fn spread_results(
+    results: &Layout,
+    atom: &MmaAtom,
+    block: [i64; 3],
+    waves: &Layout,
+) -> Result<Layout, LayoutError> {
+    let grid = [waves.mode(0)?.size(), waves.mode(1)?.size()];
+    let [m, n, _] = atom.shape;
+    let repeat = [block[0] / (m * grid[0]), block[1] / (n * grid[1])];
+    let steps = [
+        (grid[0], m * repeat[0]),
+        (grid[1], n * repeat[1] * block[0]),
+    ];
+    let wave = Layout::flat(&steps)?.compose(&waves.right_inverse())?;
+    spread(results, [m, n], [block[0], block[1]], &wave, repeat)
 }
 
 /// One atom's operand layout, repeated over waves and within a wave, onto a block tile.

@@ -2,14 +2,15 @@
 //!
 //! The threads of a global copy are laid out anew, so that each takes neighbours of a line of
 //! the matrix; how far that goes is found by the algebra, and capped by the load atom where
-//! the spec names one. LDS accesses and the epilogue widen to what their layouts allow.
+//! the spec names one. LDS accesses widen to what their layouts allow.
 
 use crate::{
     PassError,
     access::{Ownership, in_matrix},
     plan::Plan,
     rewrite,
-    tiling::{MmaLayouts, copy_layout},
+    tiling::copy_layout,
+    widen_epilogue::Epilogue,
 };
 use melior::{
     Context,
@@ -39,13 +40,6 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
         rewrite::set_text(context, copy, "load", load.name);
     }
     widen_shared(context, module, plan)?;
-    for store in rewrite::named(block, "tile.store") {
-        let tile = integers::<2>(&store, "tile")?;
-        let element = plan.problem.c.element;
-        let width = store_width(plan, &layout(&store, "layout")?, tile);
-        let atom = widest(Space::Global, Direction::Store, element, width)?;
-        rewrite::set_text(context, store, "store", atom.name);
-    }
     Ok(())
 }
 
@@ -53,12 +47,6 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
 fn load_width(plan: &Plan, operand: usize, wide: &Layout, tile: [i64; 2]) -> i64 {
     let limit = plan.load_elements[operand];
     Ownership::new(wide).width(limit, in_matrix(tile, plan.order(operand)))
-}
-
-/// Elements that one store of C moves.
-fn store_width(plan: &Plan, layout: &Layout, tile: [i64; 2]) -> i64 {
-    let limit = elements_of_128_bits(plan.problem.c.element).min(plan.aligned_elements(2));
-    Ownership::new(layout).width(limit, in_matrix(tile, plan.order(2)))
 }
 
 /// Elements that one access to A, B and C moves once copies are as wide as they get: what
@@ -73,8 +61,7 @@ pub fn access_elements(plan: &Plan) -> Result<[i64; 3], LayoutError> {
         let (threads, values) = &plan.copies[operand];
         widths[operand] = load_width(plan, operand, &copy_layout(threads, values, tile)?, tile);
     }
-    let layouts = MmaLayouts::new(plan.atom, plan.block, &plan.wave_layout)?;
-    widths[2] = store_width(plan, &layouts.c, [m, n]);
+    widths[2] = Epilogue::of(plan)?.elements;
     Ok(widths)
 }
 
@@ -138,11 +125,13 @@ impl Placement {
     }
 }
 
-fn elements_of_128_bits(element: ElementType) -> i64 {
+/// Elements that the widest access moves.
+pub fn elements_of_128_bits(element: ElementType) -> i64 {
     128 / i64::from(element.bits())
 }
 
-fn widest(
+/// The widest atom for whole elements, up to `width` of them.
+pub fn widest(
     space: Space,
     direction: Direction,
     element: ElementType,

@@ -6,14 +6,14 @@ use tilefold::{
     Outcome, Prefetch, RunOptions, Spec, compile, run,
 };
 
-fn built(spec: &Spec) -> Compiled {
+pub fn built(spec: &Spec) -> Compiled {
     match compile(spec, &CompileOptions::default()) {
         Ok(compiled) => compiled,
         Err(error) => panic!("{:?}", miette::Report::new(error)),
     }
 }
 
-fn ran(compiled: &Compiled, extents: [i64; 3], inputs: Inputs) -> Outcome {
+pub fn ran(compiled: &Compiled, extents: [i64; 3], inputs: Inputs) -> Outcome {
     let options = RunOptions {
         extents: extents.map(Some),
         inputs,
@@ -23,7 +23,7 @@ fn ran(compiled: &Compiled, extents: [i64; 3], inputs: Inputs) -> Outcome {
 }
 
 /// The outcome must be right, every check silent, and, where the caller says so, exact.
-fn judge(what: &str, outcome: &Outcome, exact: bool) {
+pub fn judge(what: &str, outcome: &Outcome, exact: bool) {
     assert_eq!(
         outcome.mismatches, 0,
         "{what}: {:?}",
@@ -147,7 +147,7 @@ fn padding_cures_the_reads_and_not_the_writes() {
 }
 
 /// A small spec with one thing in it that other tests leave alone.
-fn small(chip: &str) -> Gemm {
+pub fn small(chip: &str) -> Gemm {
     use ElementType::F16;
     Gemm::new(chip)
         .m(64)
@@ -256,7 +256,7 @@ fn one_accumulator_is_no_special_case() {
 /// A row of A that holds its number, times the identity: a wrong row map of an atom shows as a
 /// permutation of C. Signs would hide it only by chance; this states it.
 #[test]
-fn small_integers_keep_their_rows() {
+pub fn small_integers_keep_their_rows() {
     for chip in CHIPS {
         let compiled = built(&small(chip).build().unwrap());
         judge(chip, &ran(&compiled, [64, 32, 32], Inputs::Small), true);

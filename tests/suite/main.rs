@@ -3,6 +3,7 @@
 mod command;
 mod gemm;
 mod layout;
+mod ragged;
 mod random;
 mod refusals;
 

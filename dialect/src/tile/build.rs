@@ -256,6 +256,7 @@ impl<'c> TileBuilder<'c> {
                 ("load", self.text(load)),
                 ("ahead", self.int(-1)),
                 ("priority", self.int(0)),
+                ("first", self.text("a")),
             ],
         )
     }
@@ -303,6 +304,8 @@ impl<'c> TileBuilder<'c> {
                 ("tile", self.ints(&tile)),
                 ("layout", self.text(layout)),
                 ("store", self.text(store)),
+                ("exchange", self.text("none")),
+                ("edge", self.text("none")),
             ],
         )
     }

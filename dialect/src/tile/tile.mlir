@@ -135,7 +135,7 @@ irdl.dialect @tile {
 
   // Fragments from buffer `buffer` of both tiles, multiplied and added to the accumulators.
   // `ahead` and `priority` are as in a fold; with `ahead` below zero, the order is left to the
-  // code generator.
+  // code generator. Where the atom takes B `first`, the accumulators hold the transposed tiles.
   irdl.operation @mma {
     %a = irdl.base @tile::@shared
     %b = irdl.base @tile::@shared
@@ -147,11 +147,12 @@ irdl.dialect @tile {
     %a_layout = irdl.base "#builtin.string"
     %b_layout = irdl.base "#builtin.string"
     %load = irdl.base "#builtin.string"
+    %first = irdl.base "#builtin.string"
     %ahead = irdl.base "#builtin.integer"
     %priority = irdl.base "#builtin.integer"
     irdl.operands(a: %a, b: %b, buffer: %buffer, acc: %acc)
     irdl.results(sum: %sum)
-    irdl.attributes {"atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load, "ahead" = %ahead, "priority" = %priority}
+    irdl.attributes {"atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load, "first" = %first, "ahead" = %ahead, "priority" = %priority}
   }
 
   // A multiplication with the loads of the next tiles spread among its matrix instructions: the
@@ -181,16 +182,20 @@ irdl.dialect @tile {
     %a_layout = irdl.base "#builtin.string"
     %b_layout = irdl.base "#builtin.string"
     %load = irdl.base "#builtin.string"
+    %first = irdl.base "#builtin.string"
     %cadence = irdl.base "#builtin.integer"
     %ahead = irdl.base "#builtin.integer"
     %priority = irdl.base "#builtin.integer"
     irdl.operands(source_a: %source_a, block_a: %block_a, source_b: %source_b, block_b: %block_b, step: %step, a: %a, b: %b, buffer: %buffer, acc: %acc)
     irdl.results(staged_a: %staged_a, staged_b: %staged_b, sum: %sum)
-    irdl.attributes {"a_tile" = %a_tile, "b_tile" = %b_tile, "a_copy" = %a_copy, "b_copy" = %b_copy, "a_load" = %a_load, "b_load" = %b_load, "atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load, "cadence" = %cadence, "ahead" = %ahead, "priority" = %priority}
+    irdl.attributes {"a_tile" = %a_tile, "b_tile" = %b_tile, "a_copy" = %a_copy, "b_copy" = %b_copy, "a_load" = %a_load, "b_load" = %b_load, "atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load, "first" = %first, "cadence" = %cadence, "ahead" = %ahead, "priority" = %priority}
   }
 
   // The accumulators, converted to the element type of `target`, to block (`block_m`,
-  // `block_n`) of it.
+  // `block_n`) of it. `exchange` is "none", or "halves" where first each lane of a wave's lower
+  // half gives the upper half of an atom's values to the lane as far into the upper half, for
+  // that one's lower values; `layout` is theirs after it. `edge` is "none" where blocks are
+  // whole, else what stores one element where a block overlaps the edge of the matrix.
   irdl.operation @store {
     %acc = irdl.base @tile::@accumulator
     %target = irdl.base @tile::@matrix
@@ -200,7 +205,9 @@ irdl.dialect @tile {
     %tile = irdl.any
     %layout = irdl.base "#builtin.string"
     %store = irdl.base "#builtin.string"
+    %exchange = irdl.base "#builtin.string"
+    %edge = irdl.base "#builtin.string"
     irdl.operands(acc: %acc, target: %target, block_m: %block_m, block_n: %block_n)
-    irdl.attributes {"atom" = %atom, "tile" = %tile, "layout" = %layout, "store" = %store}
+    irdl.attributes {"atom" = %atom, "tile" = %tile, "layout" = %layout, "store" = %store, "exchange" = %exchange, "edge" = %edge}
   }
 }

@@ -131,7 +131,8 @@ impl<'c> Lowering<'c, '_> {
                 );
             }
             hold_order(emit);
-            let [a, b] = step.fragments().map(|fragment| fragments[&fragment]);
+            let read = step.fragments().map(|fragment| fragments[&fragment]);
+            let [a, b] = multiplication.ordered(read);
             if order.priority > 0 {
                 set_priority(emit, order.priority);
             }

@@ -292,7 +292,7 @@ impl<'c> Lowering<'c, '_> {
 
     /// Bytes from the first element of a tile at `start` to the end of the last one of its
     /// elements that the matrix has; of the whole panel along K where `panel` says so.
-    fn span(
+    pub fn span(
         &self,
         emit: &Emit<'c>,
         matrix: &Matrix<'c>,
@@ -319,7 +319,7 @@ impl<'c> Lowering<'c, '_> {
 }
 
 /// A raw buffer descriptor over `bytes` bytes from `base`.
-fn descriptor<'c>(emit: &Emit<'c>, base: Value<'c, 'c>, bytes: Value<'c, 'c>) -> Value<'c, 'c> {
+pub fn descriptor<'c>(emit: &Emit<'c>, base: Value<'c, 'c>, bytes: Value<'c, 'c>) -> Value<'c, 'c> {
     let stride = emit.constant(16, 0);
     let flags = emit.constant(32, BUFFER_CONFIG);
     let operands = [base, stride, bytes, flags];

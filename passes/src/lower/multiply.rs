@@ -19,6 +19,15 @@ pub struct Multiplication<'c> {
     width: i64,
     /// Atoms of a wave along m, n and k.
     pub repeat: [i64; 3],
+    /// Whether the atom takes B first.
+    b_first: bool,
+}
+
+impl<'c> Multiplication<'c> {
+    /// A fragment of A and one of B in the order in which the atom takes them.
+    pub fn ordered(&self, [a, b]: [Value<'c, 'c>; 2]) -> [Value<'c, 'c>; 2] {
+        if self.b_first { [b, a] } else { [a, b] }
+    }
 }
 
 impl<'c> Lowering<'c, '_> {
@@ -64,7 +73,8 @@ impl<'c> Lowering<'c, '_> {
             }
             for m in 0..repeat_m {
                 for n in 0..repeat_n {
-                    let [a, b] = [fragments[0][m as usize], fragments[1][n as usize]];
+                    let fragments = [fragments[0][m as usize], fragments[1][n as usize]];
+                    let [a, b] = multiplication.ordered(fragments);
                     self.accumulate(emit, &mut sums, [repeat_m, m, n], a, b);
                 }
             }
@@ -96,6 +106,7 @@ impl<'c> Lowering<'c, '_> {
             ],
             width: load.elements(self.plan.atom.input),
             repeat: integers::<3>(&operation, "repeat")?,
+            b_first: text(&operation, "first")? == "b",
         })
     }
 
@@ -114,6 +125,7 @@ impl<'c> Lowering<'c, '_> {
             layouts,
             width,
             repeat,
+            ..
         } = multiplication;
         let atom = self.plan.atom;
         let values = atom.ab.len / atom.ab.step;

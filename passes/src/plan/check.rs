@@ -9,7 +9,7 @@ use tilefold_dialect::{
     atoms::{CopyAtom, Direction, MmaAtom, RegisterVector, Space},
     element::ElementType,
     plan::Prefetch,
-    problem::{MAX_EXTENT, Operand, OperandLayout, Problem},
+    problem::{Extent, MAX_EXTENT, OperandLayout, Problem},
     spec::{Spec, SpecError},
 };
 use tilefold_layout::Layout;
@@ -358,7 +358,7 @@ pub fn copy(
     let widest = load.map_or(128 / i64::from(atom.input.bits()), |load| {
         load.elements(atom.input)
     });
-    let aligned = widest.min(aligned_elements([&problem.a, &problem.b][operand]));
+    let aligned = widest.min(loaded_elements(problem, operand));
     let copy = match (&partial.threads, &partial.values) {
         (Some(thread_layout), Some(values)) => {
             given_copy(spec, operand, tile, threads, [thread_layout, values]).map(|whole| {
@@ -406,11 +406,14 @@ pub fn copy(
             spec,
             "atoms.load",
             if aligned < widest {
+                let lines = lines(problem, operand);
                 format!(
-                    "{} moves {widest} elements, lines of {} lie {} apart, which is no multiple of it",
+                    "{} moves {widest} elements, lines of {} have {} and lie {} apart, which is no \
+                     multiple of it",
                     load.name,
                     name.to_uppercase(),
-                    [&problem.a, &problem.b][operand].ld.unwrap_or_default()
+                    lines.length.exact().unwrap_or_default(),
+                    lines.apart.exact().unwrap_or_default()
                 )
             } else {
                 format!(
@@ -467,7 +470,45 @@ fn given_copy(
     }
 }
 
-/// Elements up to 16 that every line of a matrix is known to start at a multiple of.
-pub fn aligned_elements(operand: &Operand) -> i64 {
-    operand.ld.map_or(16, |ld| 1 << ld.trailing_zeros().min(4))
+/// Length of the lines of operand 0, 1 or 2 in memory, and how far apart they start.
+struct Lines {
+    length: Extent,
+    apart: Extent,
+    /// Whether they run along K.
+    along_k: bool,
+}
+
+fn lines(problem: &Problem, operand: usize) -> Lines {
+    let along_second = memory_order(problem, operand) == "row";
+    let (rows, stored) = [
+        (problem.m, &problem.a),
+        (problem.n, &problem.b),
+        (problem.m, &problem.c),
+    ][operand];
+    let second = if operand == 2 { problem.n } else { problem.k };
+    let length = if along_second { second } else { rows };
+    Lines {
+        length,
+        apart: stored.ld.map_or(length, Extent::Exact),
+        along_k: along_second && operand != 2,
+    }
+}
+
+/// Elements up to 16 that every line of operand 0, 1 or 2 is known to start at a multiple of:
+/// nothing is known against lines of any length.
+pub fn aligned_elements(problem: &Problem, operand: usize) -> i64 {
+    let apart = lines(problem, operand).apart.exact();
+    apart.map_or(16, |apart| 1 << apart.trailing_zeros().min(4))
+}
+
+/// Elements up to 16 that loads of A or B may move at once. Range checks drop whole 32-bit
+/// words: where the last line of the matrix may end within one, elements are loaded one by one.
+fn loaded_elements(problem: &Problem, operand: usize) -> i64 {
+    let lines = lines(problem, operand);
+    let odd = lines.length.exact().is_some_and(|length| length % 2 != 0);
+    if odd && !lines.along_k {
+        1
+    } else {
+        aligned_elements(problem, operand)
+    }
 }

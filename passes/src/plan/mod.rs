@@ -207,6 +207,11 @@ impl Plan {
         self.atom.cd.step == 2
     }
 
+    /// Atoms of a wave along m and n.
+    pub fn repeat(&self) -> [i64; 2] {
+        [0, 1].map(|i| self.block[i] / (self.atom.shape[i] * self.waves[i]))
+    }
+
     /// Threads of a workgroup.
     pub fn threads(&self) -> i64 {
         self.waves[0] * self.waves[1] * self.atom.wave
@@ -224,7 +229,13 @@ impl Plan {
 
     /// Elements up to 16 that every line of the operand is known to start at a multiple of.
     pub fn aligned_elements(&self, operand: usize) -> i64 {
-        check::aligned_elements(self.operand(operand))
+        check::aligned_elements(&self.problem, operand)
+    }
+
+    /// Whether blocks may overlap the edges of C: loads are range-checked, and stores are then
+    /// bounded too.
+    pub fn bounded(&self) -> bool {
+        self.load_space == Space::Buffer
     }
 
     /// "row" where the second coordinate of the operand's tiles is contiguous in memory.

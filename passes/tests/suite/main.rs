@@ -1,6 +1,7 @@
 //! Tests of the passes and of the layouts that they rest on.
 
 mod completing;
+mod epilogue;
 mod pipeline;
 mod random;
 mod refusals;
