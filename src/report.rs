@@ -39,7 +39,7 @@ impl CompileReport {
         Self {
             arch: compiled.manifest.arch.clone(),
             kernel: compiled.manifest.kernel.clone(),
-            resources: compiled.code.resources.clone(),
+            resources: compiled.code.resources,
             plan: compiled.manifest.spec.clone(),
             compile_ms: compiled.compile_ms,
         }

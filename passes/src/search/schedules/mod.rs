@@ -101,7 +101,11 @@ fn rule_used(term: &FlatTerm<Choice>) -> Option<Step> {
     if let Some(name) = term.forward_rule.or(term.backward_rule) {
         let rule = rules().find(|rule| rule.rewrite_name() == name.to_string())?;
         // Backwards, the choice is what the rule starts from.
-        let choice = if term.forward_rule.is_some() { rule.to } else { rule.from };
+        let choice = if term.forward_rule.is_some() {
+            rule.to
+        } else {
+            rule.from
+        };
         return Some(Step {
             rule: rule.name.into(),
             choice: choice.to_string(),
