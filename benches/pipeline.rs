@@ -19,14 +19,14 @@ fn built(file: &str) -> Compiled {
 
 /// A warm process; the command line takes a few milliseconds more.
 #[divan::bench(args = ["ladder/1.toml", "ladder/2.toml", "ladder/4.toml", "gemm.toml"])]
-fn compile_spec(bencher: Bencher, file: &str) {
+fn compile_spec(bencher: Bencher<'_, '_>, file: &str) {
     let spec = spec(file);
     bencher.bench(|| compile(&spec, &CompileOptions::default()));
 }
 
 /// Inputs, simulation, reference and comparison; all checks on.
 #[divan::bench(args = [256, 512, 1024], sample_count = 5)]
-fn run_step_2(bencher: Bencher, extent: i64) {
+fn run_step_2(bencher: Bencher<'_, '_>, extent: i64) {
     let compiled = built("ladder/2.toml");
     let options = RunOptions {
         extents: [Some(extent); 3],
