@@ -58,4 +58,4 @@ bless: setup
 
 fuzz:
 	cd dialect/fuzz && cargo fuzz run spec -- -max_total_time=60
-	cd layout/fuzz && cargo fuzz run expr -- -max_total_time=60
+	cd layout/fuzz && cargo fuzz run expression -- -max_total_time=60

@@ -148,7 +148,6 @@ fn every_schedule() {
 fn stores(spec: Gemm) -> (usize, usize) {
     let options = CompileOptions {
         emit: Some(Emit::Isa),
-        ..CompileOptions::default()
     };
     let isa = compile(&spec.build().unwrap(), &options)
         .unwrap()

@@ -3,7 +3,7 @@
 //! The published ladder is a chain of choices that a person made, from one wave with one small
 //! tile to a deep, interleaved, single-buffered schedule. Here each step is a rule ([`rules`])
 //! and an e-graph holds all that they reach; the cost model over the machine record and the
-//! limits of registers, LDS and threads weigh the combinations ([`weigh`]), and the few best go
+//! limits of registers, LDS and threads weigh the combinations, and the few best go
 //! to whoever can count the instructions that they really compile to.
 
 mod language;
