@@ -2,6 +2,7 @@
 
 use divan::Bencher;
 use tilefold::{CompileOptions, Compiled, RunOptions, Spec, compile, run};
+use tilefold_passes::search::plans;
 
 fn main() {
     divan::main();
@@ -33,4 +34,12 @@ fn run_step_2(bencher: Bencher<'_, '_>, extent: i64) {
         ..RunOptions::default()
     };
     bencher.bench(|| run(&compiled, &options));
+}
+
+/// Completing an open spec by search, without compiling what it proposes.
+#[divan::bench(args = ["gfx1100", "gfx1151", "gfx1201"], sample_count = 10)]
+fn search_open_spec(bencher: Bencher, chip: &str) {
+    let mut spec = spec("gemm.toml");
+    spec.arch = chip.into();
+    bencher.bench(|| plans(&spec).expect("the tests search it"));
 }

@@ -6,6 +6,7 @@ mod layout;
 mod ragged;
 mod random;
 mod refusals;
+mod search;
 
 use std::{
     path::{Path, PathBuf},

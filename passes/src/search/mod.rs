@@ -43,6 +43,23 @@ pub struct Proposals {
     pub schedules: Option<ScheduleSearch>,
 }
 
+impl Proposals {
+    /// A plan that no search has found: where there was nothing to search, or where nothing that
+    /// the rules reach can be built, which the defaults can.
+    fn only(plan: Plan) -> Self {
+        let only = Proposal {
+            plan,
+            chain: Vec::new(),
+            figures: None,
+            layouts: [None, None],
+        };
+        Self {
+            plans: vec![only],
+            schedules: None,
+        }
+    }
+}
+
 /// Completes a spec: by search where its tile is open, else by defaults.
 ///
 /// # Errors
@@ -59,17 +76,7 @@ pub fn plans(spec: &Spec) -> Result<Proposals, SpecError> {
 pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecError> {
     let partial = &spec.plan;
     if partial.tile.block.is_some() {
-        let plan = Plan::complete(spec)?;
-        let only = Proposal {
-            plan,
-            chain: Vec::new(),
-            figures: None,
-            layouts: [None, None],
-        };
-        return Ok(Proposals {
-            plans: vec![only],
-            schedules: None,
-        });
+        return Ok(Proposals::only(Plan::complete(spec)?));
     }
     // Whatever is wrong with the rest of the spec is said first.
     let default = Plan::complete(spec)?;
@@ -77,16 +84,29 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
     let atom = mma_of(spec, default.machine, &problem)?;
     let mut fixed = BTreeMap::new();
     let mut fix = |kind, value: Option<i64>| value.map(|value| fixed.insert(kind, value));
-    fix(Kind::WavesM, partial.tile.waves.map(|waves| waves[0]));
-    fix(Kind::WavesN, partial.tile.waves.map(|waves| waves[1]));
+    // A layout of waves says how many there are.
+    let layout = partial.mma.waves.as_ref();
+    let waves = |axis: usize| {
+        let named = partial.tile.waves.map(|waves| waves[axis]);
+        named.or_else(|| Some(layout?.mode(axis).ok()?.size()))
+    };
+    fix(Kind::WavesM, waves(0));
+    fix(Kind::WavesN, waves(1));
     fix(Kind::Buffers, partial.lds.buffers);
+    // These say how interleaved loads go, and so that they are.
+    let said = &partial.schedule;
+    let interleaved =
+        (said.ahead.is_some() || said.cadence.is_some() || said.priority == Some(true))
+            .then_some(Prefetch::Interleaved);
     fix(
         Kind::Prefetch,
-        partial.schedule.prefetch.map(|prefetch| match prefetch {
-            Prefetch::None => 0,
-            Prefetch::Burst => 1,
-            Prefetch::Interleaved => 2,
-        }),
+        said.prefetch
+            .or(interleaved)
+            .map(|prefetch| match prefetch {
+                Prefetch::None => 0,
+                Prefetch::Burst => 1,
+                Prefetch::Interleaved => 2,
+            }),
     );
     fix(Kind::Ahead, partial.schedule.ahead);
     fix(Kind::Group, partial.schedule.group_rows);
@@ -98,17 +118,7 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
         without,
     };
     let Some(found) = schedules::search(&open) else {
-        // Nothing that the rules reach can be built: the defaults can.
-        let only = Proposal {
-            plan: default,
-            chain: Vec::new(),
-            figures: None,
-            layouts: [None, None],
-        };
-        return Ok(Proposals {
-            plans: vec![only],
-            schedules: None,
-        });
+        return Ok(Proposals::only(default));
     };
     let mut plans = Vec::new();
     for finalist in &found.finalists {
@@ -135,9 +145,9 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
                 None => Layout::row_major(&waves),
             };
             let spread = wave_layout.and_then(|layout| MmaLayouts::new(atom, block, &layout));
-            let mma = spread.map_err(|error| {
-                spec.error("mma.waves", error.to_string(), "take another order")
-            })?;
+            let Ok(mma) = spread else {
+                continue;
+            };
             for (operand, fragments) in [&mma.a, &mma.b].into_iter().enumerate() {
                 layouts[operand] = place(
                     &mut filled,
@@ -147,8 +157,15 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
                     &default,
                 );
             }
+        } else {
+            // What the search over layouts starts from.
+            filled.plan.lds.a.get_or_insert(LdsLayout::None);
+            filled.plan.lds.b.get_or_insert(LdsLayout::None);
         }
-        let plan = Plan::complete(&filled)?;
+        let Ok(plan) = Plan::complete(&filled) else {
+            // Something else that the spec says, such as padding, does not go with it.
+            continue;
+        };
         let chain = schedules::explain(&open, &finalist.choices);
         plans.push(Proposal {
             plan,
@@ -156,6 +173,9 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
             figures: Some(finalist.figures),
             layouts,
         });
+    }
+    if plans.is_empty() {
+        return Ok(Proposals::only(default));
     }
     Ok(Proposals {
         plans,

@@ -6,6 +6,7 @@ mod pipeline;
 mod random;
 mod refusals;
 mod search_layouts;
+mod search_schedules;
 mod tiling;
 
 use tilefold_dialect::spec::Spec;

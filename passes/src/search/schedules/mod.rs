@@ -17,6 +17,7 @@ pub use weigh::{Figures, Weighed};
 use egg::{EGraph, FlatTerm, RecExpr, Rewrite, Runner, SimpleScheduler};
 use language::kernel;
 use std::{collections::BTreeMap, time::Duration};
+use tilefold_cost::Model;
 use tilefold_dialect::{atoms::MmaAtom, problem::Problem};
 use tilefold_machine::Machine;
 
@@ -84,6 +85,17 @@ pub fn search(open: &Open<'_>) -> Option<ScheduleSearch> {
         values.dedup();
     }
     weigh::best(open, &options)
+}
+
+/// What the model expects of one combination of choices, or what keeps it from being built: the
+/// judgement that [`search`] passes on every combination.
+///
+/// # Errors
+/// The reason, in the words of [`ScheduleSearch::refused`].
+pub fn weigh(open: &Open<'_>, choices: &BTreeMap<Kind, i64>) -> Result<Figures, &'static str> {
+    let model = Model::new(open.machine).map_err(|_| "no rates known")?;
+    weigh::plausible(choices)?;
+    weigh::weigh(open, &model, choices)
 }
 
 /// The chain of rules from the start to a kernel's choices, re-checked by egg as it is made.

@@ -38,14 +38,14 @@ const FAMILIES: [Family; 9] = [
         kind: Kind::M,
         values: EXTENTS,
         equation: "rows of C are independent of one another",
-        condition: "whole atoms per wave; registers for the accumulators; LDS for the tile of A",
+        condition: "whole atoms per wave; threads that share the tile evenly; registers for accumulators, fragments and what is staged; LDS for the tile of A",
     },
     Family {
         name: "grow-n",
         kind: Kind::N,
         values: EXTENTS,
         equation: "columns of C are independent of one another",
-        condition: "whole atoms per wave; registers for the accumulators; LDS for the tile of B",
+        condition: "whole atoms per wave; threads that share the tile evenly; registers for accumulators, fragments and what is staged; LDS for the tile of B",
     },
     Family {
         name: "deepen-k",
@@ -59,14 +59,14 @@ const FAMILIES: [Family; 9] = [
         kind: Kind::WavesM,
         values: &[1, 2, 4, 8],
         equation: "a tile is the disjoint union of its waves' parts",
-        condition: "waves of a workgroup; threads that share both tiles evenly",
+        condition: "whole atoms per wave; waves of a workgroup, all of them resident with their registers; threads that share both tiles evenly; instructions of a K slice for what is read ahead",
     },
     Family {
         name: "split-n-over-waves",
         kind: Kind::WavesN,
         values: &[1, 2, 4, 8],
         equation: "a tile is the disjoint union of its waves' parts",
-        condition: "waves of a workgroup; threads that share both tiles evenly",
+        condition: "whole atoms per wave; waves of a workgroup, all of them resident with their registers; threads that share both tiles evenly; instructions of a K slice for what is read ahead",
     },
     Family {
         name: "double-buffer",
@@ -87,7 +87,7 @@ const FAMILIES: [Family; 9] = [
         kind: Kind::Ahead,
         values: &[1, 2, 4, 8, 16, 32],
         equation: "a fragment may be read any time between the barrier and its use",
-        condition: "registers for the fragments in flight; no more than the tile's instructions",
+        condition: "interleaved loads; registers for the fragments in flight; no more than the instructions of a K slice",
     },
     Family {
         name: "group-rows",

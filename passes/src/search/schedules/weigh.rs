@@ -114,7 +114,7 @@ fn combinations(
     };
     for value in options.get(kind).into_iter().flatten() {
         choices.insert(*kind, *value);
-        if plausible(choices) {
+        if plausible(choices).is_ok() {
             combinations(options, rest, choices, visit);
         }
     }
@@ -123,23 +123,24 @@ fn combinations(
 
 /// Whether the choices so far make sense together; cuts off what nobody would build early, so
 /// that the rest is few.
-fn plausible(choices: &BTreeMap<Kind, i64>) -> bool {
+pub(super) fn plausible(choices: &BTreeMap<Kind, i64>) -> Result<(), &'static str> {
     let get = |kind| choices.get(&kind).copied();
-    // A wave's part is at least one atom along both; a workgroup at most 32 waves.
-    let parts = [(Kind::M, Kind::WavesM), (Kind::N, Kind::WavesN)];
-    parts
-        .into_iter()
-        .all(|(extent, waves)| match (get(extent), get(waves)) {
-            (Some(extent), Some(waves)) => extent % (16 * waves) == 0,
-            _ => true,
-        })
-        && match (get(Kind::Prefetch), get(Kind::Ahead)) {
-            (Some(prefetch), Some(ahead)) => prefetch == 2 || ahead == 1,
-            _ => true,
+    for (extent, waves) in [(Kind::M, Kind::WavesM), (Kind::N, Kind::WavesN)] {
+        if let (Some(extent), Some(waves)) = (get(extent), get(waves))
+            && extent % (16 * waves) != 0
+        {
+            return Err("no whole atoms for every wave");
         }
+    }
+    match (get(Kind::Prefetch), get(Kind::Ahead)) {
+        (Some(prefetch), Some(ahead)) if prefetch != 2 && ahead > 1 => {
+            Err("reads ahead without interleaving")
+        }
+        _ => Ok(()),
+    }
 }
 
-fn weigh(
+pub(super) fn weigh(
     open: &Open<'_>,
     model: &Model,
     choices: &BTreeMap<Kind, i64>,
@@ -225,6 +226,16 @@ fn figures(
     let carried = (block[0] + block[1]) * block[2] * input / (32 * threads);
     let staged = if prefetch == 0 { 0 } else { carried };
     let vgprs = accumulators + fragments + staged + OTHER_VGPRS;
+    // What completing a plan asks for, which counts accumulators that share registers apart.
+    let pieces = [block[0], block[1]].map(|rows| rows * block[2] * input / (32 * threads));
+    let (multiplying, storing) = match prefetch {
+        0 => (0, pieces[0].max(pieces[1])),
+        _ => (carried, carried),
+    };
+    let asked = (multiplying + (rm + 1) * vgprs_of(&atom.ab)).max(storing);
+    if rm * rn * vgprs_of(&atom.cd) + asked > i64::from(machine.vgpr.addressable) {
+        return Err("more registers than a wave has");
+    }
     // A workgroup's waves share the SIMDs of one CU, and all must be resident.
     let per_simd = count.div_euclid(i64::from(machine.simds_per_cu)).max(1);
     let share = i64::from(machine.vgpr.per_simd) / per_simd;
