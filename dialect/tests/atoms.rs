@@ -120,13 +120,13 @@ fn an_unpublished_map_equals_its_twin() {
 #[test]
 fn registers_hold_all_values() {
     for atom in MmaAtom::all() {
-        for (layout, vector) in [
-            (atom.a(), atom.ab),
-            (atom.b(), atom.ab),
-            (atom.c(), atom.cd),
+        for (layout, held) in [
+            (atom.a(), atom.input_values()),
+            (atom.b(), atom.input_values()),
+            (atom.c(), atom.result_values()),
         ] {
             let values = layout.mode(1).unwrap().size();
-            assert_eq!(vector.len / vector.step, values, "{}", atom.name);
+            assert_eq!(held, values, "{}", atom.name);
             assert_eq!(layout.mode(0).unwrap().size(), atom.wave, "{}", atom.name);
         }
     }

@@ -277,3 +277,33 @@ fn compiling_is_deterministic() {
     });
     assert!(codes.windows(2).all(|pair| pair[0] == pair[1]));
 }
+
+#[test]
+fn eight_bit_floats() {
+    use ElementType::{Bf8, Bf16, F16, F32, Fp8};
+    use OperandLayout::{Col, Row};
+    for input in [Fp8, Bf8] {
+        for (output, inputs, exact) in [
+            (F32, Inputs::Signs, true),
+            (F16, Inputs::Small, true),
+            (Bf16, Inputs::Random, false),
+        ] {
+            for (a, b) in [(Row, Col), (Col, Row)] {
+                let what = format!("{input} {output} {a} {b}");
+                let spec = Gemm::new("gfx1201")
+                    .m(64)
+                    .n(64)
+                    .k(96)
+                    .a(input, a)
+                    .b(input, b)
+                    .c(output, Col)
+                    .accumulate(F32)
+                    .block([64, 32, 32])
+                    .waves([2, 1])
+                    .build()
+                    .unwrap();
+                judge(&what, &ran(&built(&spec), [64, 64, 96], inputs), exact);
+            }
+        }
+    }
+}

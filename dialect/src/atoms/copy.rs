@@ -52,26 +52,32 @@ macro_rules! atoms {
 // RDNA 3 and RDNA 4 ISA guides, chapters on global, buffer and LDS instructions: all chips
 // of the machine table have each of these widths.
 static ATOMS: &[CopyAtom] = atoms! {
+    "global_load_b8"    Global Load 8;
     "global_load_b16"   Global Load 16;
     "global_load_b32"   Global Load 32;
     "global_load_b64"   Global Load 64;
     "global_load_b128"  Global Load 128;
+    "global_store_b8"   Global Store 8;
     "global_store_b16"  Global Store 16;
     "global_store_b32"  Global Store 32;
     "global_store_b64"  Global Store 64;
     "global_store_b128" Global Store 128;
+    "buffer_load_b8"    Buffer Load 8;
     "buffer_load_b16"   Buffer Load 16;
     "buffer_load_b32"   Buffer Load 32;
     "buffer_load_b64"   Buffer Load 64;
     "buffer_load_b128"  Buffer Load 128;
+    "buffer_store_b8"   Buffer Store 8;
     "buffer_store_b16"  Buffer Store 16;
     "buffer_store_b32"  Buffer Store 32;
     "buffer_store_b64"  Buffer Store 64;
     "buffer_store_b128" Buffer Store 128;
+    "ds_load_b8"        Lds Load 8;
     "ds_load_b16"       Lds Load 16;
     "ds_load_b32"       Lds Load 32;
     "ds_load_b64"       Lds Load 64;
     "ds_load_b128"      Lds Load 128;
+    "ds_store_b8"       Lds Store 8;
     "ds_store_b16"      Lds Store 16;
     "ds_store_b32"      Lds Store 32;
     "ds_store_b64"      Lds Store 64;

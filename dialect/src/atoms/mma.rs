@@ -11,8 +11,18 @@ pub struct RegisterVector {
     /// MLIR name of the vector's element type; an integer of the element's width where
     /// ROCDL has no type for it.
     pub element: &'static str,
-    /// Position of the fragment's element `v` in the vector is `v * step`.
+    /// Position of the fragment's element `v`, counted in elements of the fragment's type, is
+    /// `v * step`.
     pub step: i64,
+}
+
+impl RegisterVector {
+    /// 32-bit registers of a lane.
+    pub fn vgprs(&self) -> i64 {
+        // The names are those of MLIR's integer and float types: a letter or two and the width.
+        let bits = self.element.trim_start_matches(|c: char| c.is_alphabetic());
+        self.len * bits.parse::<i64>().unwrap_or(32) / 32
+    }
 }
 
 /// One matrix instruction D = A x B + C of one wave.
@@ -61,6 +71,8 @@ const RDNA3_C: &str = "((16,2),8):((16,1),2)";
 // RDNA 4: operands are split over the half-waves, four consecutive K at a time for 16-bit
 // types; the accumulator's rows are packed.
 const RDNA4_AB: &str = "((16,2),(4,2)):((1,64),(16,128))";
+// 8-bit types have eight consecutive K in a lane.
+const RDNA4_AB8: &str = "((16,2),8):((1,128),16)";
 const RDNA4_C: &str = "((16,2),8):((16,8),1)";
 
 const fn vector(len: i64, element: &'static str, step: i64) -> RegisterVector {
@@ -105,11 +117,25 @@ static ATOMS: &[MmaAtom] = wmma! {
         RDNA4_AB, RDNA4_C, vector(8, "i16", 1), vector(8, "f32", 1), "rocdl.wmma.f32.16x16x16.bf16";
     "wmma.f16.16x16x16.f16" on RDNA4: "v_wmma_f16_16x16x16_f16", F16 -> F16,
         RDNA4_AB, RDNA4_C, vector(8, "f16", 1), vector(8, "f16", 1), "rocdl.wmma.f16.16x16x16.f16";
+    "wmma.f32.16x16x16.fp8" on RDNA4: "v_wmma_f32_16x16x16_fp8_fp8", Fp8 -> F32,
+        RDNA4_AB8, RDNA4_C, vector(2, "i32", 1), vector(8, "f32", 1), "rocdl.wmma.f32.16x16x16.fp8_fp8";
+    "wmma.f32.16x16x16.bf8" on RDNA4: "v_wmma_f32_16x16x16_bf8_bf8", Bf8 -> F32,
+        RDNA4_AB8, RDNA4_C, vector(2, "i32", 1), vector(8, "f32", 1), "rocdl.wmma.f32.16x16x16.bf8_bf8";
     "wmma.bf16.16x16x16.bf16" on RDNA4: "v_wmma_bf16_16x16x16_bf16", Bf16 -> Bf16,
         RDNA4_AB, RDNA4_C, vector(8, "i16", 1), vector(8, "i16", 1), "rocdl.wmma.bf16.16x16x16.bf16";
 };
 
 impl MmaAtom {
+    /// Elements of A, and of B, that a lane holds.
+    pub fn input_values(&self) -> i64 {
+        self.ab.vgprs() * 32 / i64::from(self.input.bits()) / self.ab.step
+    }
+
+    /// Elements of C, and of D, that a lane holds.
+    pub fn result_values(&self) -> i64 {
+        self.cd.vgprs() * 32 / i64::from(self.accumulator.bits()) / self.cd.step
+    }
+
     /// All rows.
     pub fn all() -> &'static [MmaAtom] {
         ATOMS

@@ -134,7 +134,7 @@ impl<'c> Lowering<'c, '_> {
 
     /// Results of an atom in a lane.
     fn values(&self) -> i64 {
-        self.plan.atom.cd.len / self.plan.atom.cd.step
+        self.plan.atom.result_values()
     }
 
     /// The results of each atom, m fastest, as integer vectors without what an atom leaves out.

@@ -138,7 +138,7 @@ impl<'c> TileLoads<'c> {
                 let scalar = across.unwrap_or_else(|| emit.constant(32, 0));
                 let words = self.bits / 32;
                 let raw = if words == 0 {
-                    emit.int(16)
+                    emit.int(self.bits as u32)
                 } else {
                     emit.vector(words, 32)
                 };

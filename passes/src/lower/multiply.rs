@@ -128,7 +128,7 @@ impl<'c> Lowering<'c, '_> {
             ..
         } = multiplication;
         let atom = self.plan.atom;
-        let values = atom.ab.len / atom.ab.step;
+        let values = atom.input_values();
         let first = (slice * repeat[operand] + index) * values;
         let range = first..first + values;
         let pieces = self.read(

@@ -6,7 +6,7 @@ use crate::{
     tiling::{copy_layout, copy_threads},
 };
 use tilefold_dialect::{
-    atoms::{CopyAtom, Direction, MmaAtom, RegisterVector, Space},
+    atoms::{CopyAtom, Direction, MmaAtom, Space},
     element::ElementType,
     plan::Prefetch,
     problem::{Extent, MAX_EXTENT, OperandLayout, Problem},
@@ -279,10 +279,8 @@ fn registers(
     repeat: [i64; 2],
     prefetch: Prefetch,
 ) -> Checked<()> {
-    let bits = |element: &str| element[1..].parse::<i64>().unwrap_or(32);
-    let vgprs = |vector: &RegisterVector| vector.len * bits(vector.element) / 32;
-    let accumulators = repeat[0] * repeat[1] * vgprs(&atom.cd);
-    let fragments = (repeat[0] + 1) * vgprs(&atom.ab);
+    let accumulators = repeat[0] * repeat[1] * atom.cd.vgprs();
+    let fragments = (repeat[0] + 1) * atom.ab.vgprs();
     let carried = [block[0], block[1]].map(|rows| {
         rows * block[2] * i64::from(atom.input.bits()) / (32 * waves[0] * waves[1] * atom.wave)
     });

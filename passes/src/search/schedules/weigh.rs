@@ -246,7 +246,7 @@ fn figures(
     }
 
     let loads = carried / 4;
-    let fragment_reads = (rm + rn) * rk * vgprs_of(&atom.ab) / 4;
+    let fragment_reads = (rm + rn) * rk * ((vgprs_of(&atom.ab) + 3) / 4);
     // Reads that are waited for: of each group at most one, and no more than there are.
     let groups = (mma / ahead).min((rm + rn - 1) * rk).max(rk.min(mma));
     let waits = if prefetch == 2 {
