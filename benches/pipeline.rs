@@ -38,7 +38,7 @@ fn run_step_2(bencher: Bencher<'_, '_>, extent: i64) {
 
 /// Completing an open spec by search, without compiling what it proposes.
 #[divan::bench(args = ["gfx1100", "gfx1151", "gfx1201"], sample_count = 10)]
-fn search_open_spec(bencher: Bencher, chip: &str) {
+fn search_open_spec(bencher: Bencher<'_, '_>, chip: &str) {
     let mut spec = spec("gemm.toml");
     spec.arch = chip.into();
     bencher.bench(|| plans(&spec).expect("the tests search it"));
