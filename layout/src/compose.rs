@@ -87,9 +87,25 @@ impl Layout {
             ragged: false,
         };
         let tile = walk.layout(tile)?;
+        let crossed: Vec<_> = walk.fields.iter().map(|(_, f)| f.reach.clone()).collect();
         walk.ragged = true;
         let rest = walk.layout(rest).map_err(|(_, rule)| (vec![], rule))?;
         walk.check_carry()?;
+        // Where tiles reach past an extent, what the tile takes behind it is no longer a whole
+        // number of repetitions, and elements between would be in none.
+        for ((_, field), crossed) in walk.fields.iter().zip(&crossed) {
+            for &mode in &field.ragged {
+                if crossed[mode + 1..].iter().any(|r| *r != (0, 0)) {
+                    let (reach, extent) = (field.reach[mode].1, field.modes[mode].0);
+                    let rule = Rule::Carry {
+                        left_mode: mode,
+                        reach,
+                        extent,
+                    };
+                    return Err((vec![], rule));
+                }
+            }
+        }
         Ok((tile, rest))
     }
 }

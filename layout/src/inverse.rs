@@ -7,7 +7,9 @@ use crate::nest::IntTuple;
 
 impl Layout {
     /// The layout that reaches what this one leaves out: its offsets and this one's do not overlap,
-    /// and together they fill `0..cotarget`, rounded up to a whole number of repetitions. Strides
+    /// and, where each stride is a multiple of what lies before it, together they fill
+    /// `0..cotarget`, rounded up to a whole number of repetitions. Other strides leave gaps that
+    /// nothing fills, as CuTe's do: `(2,4):(1,3)` has the complement `2:12` within 24. Strides
     /// ascend.
     ///
     /// # Errors
@@ -96,7 +98,8 @@ impl Layout {
         })
     }
 
-    /// The largest layout `R` with `self(R(i)) == i` for all `i < size(R)`.
+    /// A layout `R` with `self(R(i)) == i` for all `i < size(R)`: the one that CuTe gives, which
+    /// where offsets coincide need not be the largest.
     pub fn right_inverse(&self) -> Layout {
         let modes = with_prefix_products(&coalesced(&self.flat_modes()));
         let mut sorted = modes;
@@ -206,33 +209,16 @@ pub fn max_common_vector(a: &Layout, b: &Layout) -> i64 {
             _ => 1,
         };
     }
-    // The first contiguous run is a prefix of a's and of b's coalesced identity in index space, so
-    // walking it stops by min(size) and in practice by the first disagreement.
-    let modes = coalesced(&a.flat_modes());
-    let bound = inverse.size().min(modes.iter().map(|m| m.0).product());
-    run_length(a, &inverse, bound)
+    // Counted out where no layout has it; longer than that no access is.
+    let bound = inverse.size().min(COUNTED);
+    (0..bound)
+        .take_while(|&i| a.at(inverse.at(i)) == i)
+        .count()
+        .max(1) as i64
 }
 
-/// Length of the longest run of `a(inverse(i)) == i` from 0, by whole modes of the inverse.
-fn run_length(a: &Layout, inverse: &Layout, bound: i64) -> i64 {
-    let mut covered = 1i64;
-    for (extent, stride) in inverse.flat_modes() {
-        let steps = extent.min(bound / covered.max(1));
-        let mut good = 1;
-        while good < steps && a.at(stride.saturating_mul(good)) == covered * good {
-            good += 1;
-        }
-        covered *= good;
-        if good < extent {
-            break;
-        }
-    }
-    // Modes may agree singly and not together; shrink to a count that holds throughout.
-    (1..=covered)
-        .rev()
-        .find(|n| (0..*n).all(|i| a.at(inverse.at(i)) == i))
-        .unwrap_or(1)
-}
+/// Runs that no composition gives are counted up to this many elements.
+const COUNTED: i64 = 1 << 16;
 
 fn ceil_div(a: i64, b: i64) -> i64 {
     a / b + i64::from(a % b != 0)

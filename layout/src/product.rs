@@ -44,6 +44,20 @@ impl Layout {
             })
         })?;
         let room = self.complement_in(&[cotarget]).map_err(|e| fail(e.rule))?;
+        // Past its size the complement would run on in a gap of the block, over the block itself:
+        // where the gaps hold too few repetitions, the rest go behind it.
+        let room = if tile.cosize() > room.size() {
+            let ends = self.filter().flat_modes().into_iter();
+            let end = ends.map(|(n, d)| n.saturating_mul(d)).max().unwrap_or(1);
+            let cotarget = end.checked_mul(tile.cosize()).ok_or_else(|| {
+                fail(Rule::Overflow {
+                    what: "the product's cosize",
+                })
+            })?;
+            self.complement_in(&[cotarget]).map_err(|e| fail(e.rule))?
+        } else {
+            room
+        };
         room.compose(tile).map_err(|e| LayoutError {
             mode: e.mode,
             ..fail(e.rule)

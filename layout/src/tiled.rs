@@ -65,7 +65,7 @@ impl Atom {
             let value = mode.size();
             let step = self.tile[i].checked_mul(grid[i]).filter(|&n| n > 0);
             let divisor = step.ok_or_else(|| fail(Rule::PositiveFactor { factor: grid[i] }))?;
-            if value % divisor != 0 {
+            if value.checked_rem(divisor) != Some(0) {
                 return Err(fail(Rule::Divisibility { value, divisor }).at([i]));
             }
         }

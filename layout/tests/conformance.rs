@@ -335,7 +335,7 @@ fn folder() -> Option<PathBuf> {
 }
 
 #[test]
-fn answers_of_cute() {
+fn conformance() {
     let Some(Value::Array(records)) = records("layout_algebra.json") else {
         return;
     };

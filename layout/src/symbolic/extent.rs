@@ -90,7 +90,7 @@ impl Extent {
     /// Whether every value it may take is a multiple of `n`.
     pub fn is_multiple_of(&self, n: i64) -> bool {
         match self {
-            Extent::Static(value) => n != 0 && value % n == 0,
+            Extent::Static(value) => value.checked_rem(n) == Some(0),
             Extent::Symbolic {
                 symbol,
                 times,
@@ -129,6 +129,9 @@ impl Extent {
 
     /// `self * factor`, or `None` where that leaves 64 bits.
     pub fn times(&self, factor: i64) -> Option<Extent> {
+        if factor < 1 {
+            return None;
+        }
         match self {
             Extent::Static(value) => Some(Extent::Static(value.checked_mul(factor)?)),
             Extent::Symbolic {
@@ -212,7 +215,8 @@ impl Extent {
 }
 
 fn scaled(value: i64, times: i64, over: i64) -> i64 {
-    let scaled = i128::from(value) * i128::from(times) / i128::from(over);
+    // A divisor of 0 is none that arithmetic here makes; it divides by nothing.
+    let scaled = i128::from(value) * i128::from(times) / i128::from(over).max(1);
     i64::try_from(scaled).unwrap_or(i64::MAX)
 }
 
