@@ -40,7 +40,7 @@ pub use tilefold_dialect::{
     element::ElementType,
     plan::{LdsLayout, PartialPlan, Prefetch},
     problem::{Extent, Operand, OperandLayout, Problem},
-    spec::{Spec, SpecError},
+    spec::{MAX_BYTES, Spec, SpecError},
 };
 pub use tilefold_passes::{PASSES, Plan};
 pub use tilefold_rocdl::{Manifest, Resources};

@@ -81,6 +81,7 @@ pub fn run(compiled: &Compiled, options: &RunOptions) -> Result<Outcome, Error> 
         .grid
         .size(shape.m as u64, shape.n as u64, shape.k as u64)?;
 
+    fits_memory(plan, &shape)?;
     let mut simulator = Simulator::new();
     let (a, a_bytes) = operand(plan, &shape, 0, options);
     let (b, b_bytes) = operand(plan, &shape, 1, options);
@@ -127,6 +128,33 @@ pub fn run(compiled: &Compiled, options: &RunOptions) -> Result<Outcome, Error> 
         notes: report.notes,
         counters: report.counters,
         seconds,
+    })
+}
+
+/// Most bytes that a run may take: the matrices, and in f64 their copies for the reference.
+const MAX_RUN_BYTES: i64 = 12 << 30;
+
+/// Refuses what no machine that compiles kernels has the memory for, before it is asked for.
+fn fits_memory(plan: &Plan, shape: &Shape) -> Result<(), Error> {
+    let bytes = (0..3).fold(0_i64, |sum, operand| {
+        let elements = shape.elements(plan, operand);
+        let size = i64::from(plan.operand(operand).element.bits()) / 8;
+        // In memory and in the simulator; in f64, and once more where magnitudes are summed.
+        sum.saturating_add(elements.saturating_mul(2 * size + 16))
+    });
+    if bytes <= MAX_RUN_BYTES {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        what: format!(
+            "running {} x {} x {} takes about {} GiB of memory, more than {} GiB",
+            shape.m,
+            shape.n,
+            shape.k,
+            bytes >> 30,
+            MAX_RUN_BYTES >> 30
+        ),
+        advice: "give smaller extents with --m, --n and --k: the kernel takes any".into(),
     })
 }
 

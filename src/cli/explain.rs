@@ -180,7 +180,11 @@ fn text(explanation: &Value) -> String {
             lines.push(format!("  {} {}", runner["choices"], runner["expected"]));
         }
     } else {
-        lines.push("\nthe spec names its tile: nothing was searched".into());
+        lines.push(
+            "\nnothing was searched: the spec names its tile, or no tile that the search builds \
+             divides the problem"
+                .into(),
+        );
     }
     for operand in ["a", "b"] {
         let lds = &explanation["lds"][operand];

@@ -10,7 +10,7 @@ mod sim;
 use clap::{Parser, Subcommand, ValueEnum};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use std::{io::IsTerminal, path::PathBuf, process::ExitCode};
-use tilefold::{Error, Spec};
+use tilefold::{Error, MAX_BYTES, Spec};
 
 /// Compiles GEMM kernels for AMD GPUs and proves them on a simulator.
 #[derive(Parser)]
@@ -91,12 +91,29 @@ fn render(error: &Error) -> String {
 
 /// Reads a spec file.
 fn read_spec(path: &PathBuf) -> Result<Spec, Error> {
-    let bytes = std::fs::read(path).map_err(|source| Error::file(path, source))?;
+    let bytes = read_file(path, MAX_BYTES as u64 + 1)?;
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy())
         .unwrap_or_default();
     Ok(Spec::from_toml(&name, bytes)?)
+}
+
+/// Reads a regular file, at most `limit` bytes of it: a device or a pipe may never end.
+fn read_file(path: &PathBuf, limit: u64) -> Result<Vec<u8>, Error> {
+    use std::io::Read;
+    let failed = |source| Error::file(path, source);
+    let kind = std::fs::metadata(path).map_err(failed)?;
+    if !kind.is_file() {
+        return Err(Error::Usage {
+            what: format!("{} is no regular file", path.display()),
+            advice: "give the name of a file".into(),
+        });
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 /// Prints to standard output; a reader that has gone away is no error.

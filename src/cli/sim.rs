@@ -1,6 +1,6 @@
 //! `tilefold sim`
 
-use super::{Report, json, print};
+use super::{Report, json, print, read_file};
 use clap::Args;
 use comfy_table::{Table, presets::UTF8_FULL_CONDENSED};
 use half::f16;
@@ -65,7 +65,7 @@ struct Buffer {
 /// silent.
 pub fn main(arguments: &Arguments) -> Result<bool, Error> {
     let path = &arguments.code_object;
-    let bytes = std::fs::read(path).map_err(|source| Error::file(path, source))?;
+    let bytes = read_file(path, u64::MAX)?;
     let object = CodeObject::load(&bytes)?;
     let mut simulator = Simulator::new();
     let mut buffers = Vec::new();
@@ -183,7 +183,7 @@ fn argument(text: &str, memory: &mut Memory, buffers: &mut Vec<Buffer>) -> Resul
 
 /// An array file's header and its elements, as bytes.
 fn read(path: &Path) -> Result<(Vec<u8>, Vec<u8>), Error> {
-    let mut bytes = std::fs::read(path).map_err(|source| Error::file(path, source))?;
+    let mut bytes = read_file(&path.to_path_buf(), u64::MAX)?;
     let file = NpyFile::new(&bytes[..]).map_err(|source| Error::file(path, source))?;
     let unfit = |what: &str| Error::Usage {
         what: format!("{}: {what}", path.display()),

@@ -70,3 +70,21 @@ fn file_that_is_not_there() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap());
 }
+
+#[test]
+fn more_memory_than_there_is() {
+    let size = ["--m", "1048576", "--n", "1048576", "--k", "16"];
+    let output = tilefold(&[&["run", "specs/ladder/2.toml"], &size[..]].concat());
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap());
+}
+
+#[test]
+fn what_is_no_regular_file() {
+    for path in ["/dev/zero", "specs"] {
+        let output = tilefold(&["compile", path]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("no regular file"), "{error}");
+    }
+}

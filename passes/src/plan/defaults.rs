@@ -62,6 +62,21 @@ pub fn tile(problem: &Problem, atom: &MmaAtom, partial: &PartialPlan) -> ([i64; 
                     .is_none_or(|extent| extent % block[i] == 0)
         })
     };
-    let (block, waves) = TILES.into_iter().find(fits).unwrap_or(TILES[0]);
+    // Edges along M and N can be bounded; K needs whole tiles.
+    let whole_k = |(block, _): &([i64; 3], [i64; 2])| {
+        let depth = problem.k.exact();
+        depth.is_none_or(|depth| depth % block[2] == 0)
+    };
+    let (block, waves) = TILES
+        .into_iter()
+        .find(fits)
+        .or_else(|| {
+            let named_fit = |(block, waves): &([i64; 3], [i64; 2])| {
+                let [m, n] = named.unwrap_or(*waves);
+                block[0] % (m * atom.shape[0]) == 0 && block[1] % (n * atom.shape[1]) == 0
+            };
+            TILES.into_iter().filter(named_fit).find(whole_k)
+        })
+        .unwrap_or(TILES[0]);
     (block, named.unwrap_or(waves))
 }
