@@ -47,7 +47,10 @@ impl Options {
 
 /// Optimisation levels, as a compiler driver names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(
+    missing_docs,
+    reason = "the levels are named as every compiler driver names them"
+)]
 pub enum Level {
     O0,
     O1,

@@ -2,7 +2,7 @@
 //! same without checks.
 
 #[path = "../tests/suite/build.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the bench uses a part of what the tests share")]
 mod build;
 #[path = "../tests/suite/sources.rs"]
 mod sources;

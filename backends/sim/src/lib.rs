@@ -13,8 +13,10 @@
 //! f64), and the contents of fresh outputs (`0xff`).
 
 #![warn(missing_docs)]
-// Loops over lanes index several arrays at once.
-#![allow(clippy::needless_range_loop)]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops over lanes index several arrays at once"
+)]
 
 mod chip;
 mod error;

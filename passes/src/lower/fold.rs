@@ -17,7 +17,7 @@ pub struct Order {
 }
 
 /// A fragment: operand, K slice, index along m or n.
-type Fragment = (usize, i64, i64);
+pub type Fragment = (usize, i64, i64);
 
 /// When fragments are read.
 struct Reads {
@@ -113,10 +113,7 @@ impl<'c> Lowering<'c, '_> {
         let mut fragments: HashMap<Fragment, Value<'c, 'c>> = HashMap::new();
         let mut due = reads(&steps, order.ahead.max(1));
         for fragment in due.first {
-            fragments.insert(
-                fragment,
-                self.read_fragment(emit, multiplication, fragment)?,
-            );
+            fragments.insert(fragment, self.fragment(emit, multiplication, fragment)?);
         }
         for (at, step) in steps.iter().enumerate() {
             if at % order.cadence == 0
@@ -125,10 +122,7 @@ impl<'c> Lowering<'c, '_> {
                 staged[operand].push(loads[operand].load(emit, index));
             }
             for fragment in std::mem::take(&mut due.before[at]) {
-                fragments.insert(
-                    fragment,
-                    self.read_fragment(emit, multiplication, fragment)?,
-                );
+                fragments.insert(fragment, self.fragment(emit, multiplication, fragment)?);
             }
             hold_order(emit);
             let read = step.fragments().map(|fragment| fragments[&fragment]);
@@ -146,15 +140,6 @@ impl<'c> Lowering<'c, '_> {
             staged[operand].push(loads[operand].load(emit, index));
         }
         Ok(staged)
-    }
-
-    fn read_fragment(
-        &mut self,
-        emit: &Emit<'c>,
-        multiplication: &Multiplication<'c>,
-        (operand, slice, index): Fragment,
-    ) -> Result<Value<'c, 'c>, PassError> {
-        self.fragment(emit, multiplication, operand, slice, index)
     }
 
     /// The loads of operand 0 (A) or 1 (B) of a fold.

@@ -248,7 +248,7 @@ impl<'c> Lowering<'c, '_> {
             // Loads stay ahead of the multiplication and commits behind it: left to itself,
             // LLVM's scheduler moves commits forward and so waits for the loads first.
             if (previous == "tile.load" || name == "tile.commit") && previous != name {
-                emit.effect("rocdl.sched.barrier", &[], &[("mask", emit.integer(32, 0))]);
+                fold::hold_order(emit);
             }
             match name.as_str() {
                 "tile.view" => self.view(operation)?,

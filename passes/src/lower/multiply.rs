@@ -1,6 +1,12 @@
 //! Fragments from LDS and the matrix instructions.
 
-use super::{Lowered, Lowering, emit::Emit, fold::Order, registers::regroup, shared::Shared};
+use super::{
+    Lowered, Lowering,
+    emit::Emit,
+    fold::{Fragment, Order},
+    registers::regroup,
+    shared::Shared,
+};
 use crate::{PassError, rewrite};
 use melior::ir::{Type, Value, operation::OperationRef};
 use std::rc::Rc;
@@ -67,7 +73,7 @@ impl<'c> Lowering<'c, '_> {
             let mut fragments = [Vec::new(), Vec::new()];
             for (operand, repeat) in [repeat_m, repeat_n].into_iter().enumerate() {
                 for index in 0..repeat {
-                    let fragment = self.fragment(emit, &multiplication, operand, slice, index)?;
+                    let fragment = self.fragment(emit, &multiplication, (operand, slice, index))?;
                     fragments[operand].push(fragment);
                 }
             }
@@ -115,9 +121,7 @@ impl<'c> Lowering<'c, '_> {
         &mut self,
         emit: &Emit<'c>,
         multiplication: &Multiplication<'c>,
-        operand: usize,
-        slice: i64,
-        index: i64,
+        (operand, slice, index): Fragment,
     ) -> Result<Value<'c, 'c>, PassError> {
         let Multiplication {
             tiles,

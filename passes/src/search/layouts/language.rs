@@ -34,7 +34,7 @@ use egg::{ENodeOrVar, Id, PatternAst, define_language};
 
 define_language! {
     /// A node of a term; the variants are named as the table above writes them.
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the macro makes the variants, which the table names")]
     pub enum Term {
         "lds" = Lds([Id; 2]),
         "hold" = Hold(Id),

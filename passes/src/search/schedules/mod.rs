@@ -94,7 +94,7 @@ pub fn search(open: &Open<'_>) -> Option<ScheduleSearch> {
 /// The reason, in the words of [`ScheduleSearch::refused`].
 pub fn weigh(open: &Open<'_>, choices: &BTreeMap<Kind, i64>) -> Result<Figures, &'static str> {
     let model = Model::new(open.machine).map_err(|_| "no rates known")?;
-    weigh::plausible(choices)?;
+    weigh::plausible(open, choices)?;
     weigh::weigh(open, &model, choices)
 }
 

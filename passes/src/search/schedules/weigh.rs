@@ -53,6 +53,7 @@ pub(super) fn best(open: &Open<'_>, options: &BTreeMap<Kind, Vec<i64>>) -> Optio
     let mut refused: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut choices = BTreeMap::new();
     combinations(
+        open,
         options,
         &Kind::ALL,
         &mut choices,
@@ -103,6 +104,7 @@ pub(super) fn best(open: &Open<'_>, options: &BTreeMap<Kind, Vec<i64>>) -> Optio
 
 /// Calls `visit` with every combination of options.
 fn combinations(
+    open: &Open<'_>,
     options: &BTreeMap<Kind, Vec<i64>>,
     kinds: &[Kind],
     choices: &mut BTreeMap<Kind, i64>,
@@ -114,8 +116,8 @@ fn combinations(
     };
     for value in options.get(kind).into_iter().flatten() {
         choices.insert(*kind, *value);
-        if plausible(choices).is_ok() {
-            combinations(options, rest, choices, visit);
+        if plausible(open, choices).is_ok() {
+            combinations(open, options, rest, choices, visit);
         }
     }
     choices.remove(kind);
@@ -123,11 +125,18 @@ fn combinations(
 
 /// Whether the choices so far make sense together; cuts off what nobody would build early, so
 /// that the rest is few.
-pub(super) fn plausible(choices: &BTreeMap<Kind, i64>) -> Result<(), &'static str> {
+pub(super) fn plausible(
+    open: &Open<'_>,
+    choices: &BTreeMap<Kind, i64>,
+) -> Result<(), &'static str> {
     let get = |kind| choices.get(&kind).copied();
-    for (extent, waves) in [(Kind::M, Kind::WavesM), (Kind::N, Kind::WavesN)] {
+    let [atom_m, atom_n, _] = open.atom.shape;
+    for (extent, waves, atom) in [
+        (Kind::M, Kind::WavesM, atom_m),
+        (Kind::N, Kind::WavesN, atom_n),
+    ] {
         if let (Some(extent), Some(waves)) = (get(extent), get(waves))
-            && extent % (16 * waves) != 0
+            && extent % (atom * waves) != 0
         {
             return Err("no whole atoms for every wave");
         }
@@ -210,11 +219,8 @@ fn figures(
     if ahead > 1 && ahead > rm * rn {
         return Err("fragments read farther ahead than a K slice");
     }
-    let vgprs_of = |vector: &tilefold_dialect::atoms::RegisterVector| {
-        vector.len * vector.element[1..].parse::<i64>().unwrap_or(32) / 32
-    };
     let packed = if atom.cd.step == 2 { (rm + 1) / 2 } else { rm };
-    let accumulators = packed * rn * vgprs_of(&atom.cd);
+    let accumulators = packed * rn * atom.cd.vgprs();
     // Fragments that live at once: those of a row of the slice, and those read ahead of it.
     let in_flight = match ahead {
         1 => rn + 2,
@@ -222,7 +228,7 @@ fn figures(
         _ if ahead < rm * rn => 2 * rn + 1 + ahead / rn,
         _ => 2 * (rm + rn),
     };
-    let fragments = in_flight * vgprs_of(&atom.ab);
+    let fragments = in_flight * atom.ab.vgprs();
     let carried = (block[0] + block[1]) * block[2] * input / (32 * threads);
     let staged = if prefetch == 0 { 0 } else { carried };
     let vgprs = accumulators + fragments + staged + OTHER_VGPRS;
@@ -232,8 +238,8 @@ fn figures(
         0 => (0, pieces[0].max(pieces[1])),
         _ => (carried, carried),
     };
-    let asked = (multiplying + (rm + 1) * vgprs_of(&atom.ab)).max(storing);
-    if rm * rn * vgprs_of(&atom.cd) + asked > i64::from(machine.vgpr.addressable) {
+    let asked = (multiplying + (rm + 1) * atom.ab.vgprs()).max(storing);
+    if rm * rn * atom.cd.vgprs() + asked > i64::from(machine.vgpr.addressable) {
         return Err("more registers than a wave has");
     }
     // A workgroup's waves share the SIMDs of one CU, and all must be resident.
@@ -246,7 +252,7 @@ fn figures(
     }
 
     let loads = carried / 4;
-    let fragment_reads = (rm + rn) * rk * ((vgprs_of(&atom.ab) + 3) / 4);
+    let fragment_reads = (rm + rn) * rk * ((atom.ab.vgprs() + 3) / 4);
     // Reads that are waited for: of each group at most one, and no more than there are.
     let groups = (mma / ahead).min((rm + rn - 1) * rk).max(rk.min(mma));
     let waits = if prefetch == 2 {
