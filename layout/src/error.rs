@@ -240,6 +240,33 @@ pub enum Rule {
         /// The value given.
         value: i64,
     },
+    /// What is known of a name must leave it a value.
+    #[error(
+        "no number from {min}{} is {}",
+        max.map_or(String::new(), |max| format!(" to {max}")),
+        if *multiple == 0 {
+            "so large a multiple".to_string()
+        } else {
+            format!("a multiple of {multiple}")
+        }
+    )]
+    SymbolRange {
+        /// What it must be a multiple of; 0 where that is past 64 bits.
+        multiple: i64,
+        /// Least value.
+        min: i64,
+        /// Greatest value, if there is one.
+        max: Option<i64>,
+    },
+    /// Names must read as such in text.
+    #[error("a name is a letter and then letters, digits and `_`")]
+    SymbolName,
+    /// An operation that works with numbers alone was given a name.
+    #[error("this operation takes no symbolic extents, and this one is {extent}")]
+    Unsupported {
+        /// The symbolic extent.
+        extent: Box<str>,
+    },
     /// Order of modes for compact strides must match the shape.
     #[error("the order must have the shape's profile")]
     OrderProfile,
@@ -278,6 +305,20 @@ impl LayoutError {
             rule,
             left,
             right,
+        }
+    }
+
+    /// The same failure as one of a whole operation, with its operands.
+    pub(crate) fn shown(
+        self,
+        operation: &'static str,
+        left: &impl fmt::Display,
+        right: &impl fmt::Display,
+    ) -> Self {
+        let whole = LayoutError::binary(operation, left, right, self.rule);
+        LayoutError {
+            mode: self.mode,
+            ..whole
         }
     }
 

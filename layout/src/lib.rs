@@ -186,8 +186,8 @@
 //! ## 9. Threads and values
 //!
 //! A thread-value layout sends (thread, value) to an element of a tile: who holds what. Here 2 x 2
-//! threads hold two neighbours each. [`TiledCopy`] and [`TiledMma`] repeat such layouts over whole
-//! blocks.
+//! threads hold two neighbours each. [`TiledCopy`] and [`TiledMma`] spread what one instruction does
+//! ([`CopyAtom`], [`MmaAtom`]) over whole blocks in this way.
 //!
 //! ```
 //! use tilefold_layout::{Layout, draw::Drawing, make_layout_tv};
@@ -278,6 +278,6 @@ pub use slice::{SliceCoord, slice_text};
 pub use stride::{Basis, Path, Stride};
 pub use swizzle::Swizzle;
 pub use text::ParseError;
-pub use tiled::{Atom, TiledCopy, TiledMma};
+pub use tiled::{CopyAtom, MmaAtom, Side, TiledCopy, TiledMma};
 pub use tiler::Tiler;
 pub use tv::make_layout_tv;

@@ -101,6 +101,31 @@ impl<T> Nest<T> {
         })
     }
 
+    /// The indices that lead to leaf `n`, counted left to right; the deepest that exist where there
+    /// are fewer.
+    pub(crate) fn leaf_path(&self, n: usize) -> Vec<usize> {
+        fn walk<T>(nest: &Nest<T>, left: &mut usize, path: &mut Vec<usize>) -> bool {
+            match nest {
+                Nest::Int(_) if *left == 0 => true,
+                Nest::Int(_) => {
+                    *left -= 1;
+                    false
+                }
+                Nest::Tuple(items) => items.iter().enumerate().any(|(i, item)| {
+                    path.push(i);
+                    let found = walk(item, left, path);
+                    if !found {
+                        path.pop();
+                    }
+                    found
+                }),
+            }
+        }
+        let (mut left, mut path) = (n, Vec::new());
+        walk(self, &mut left, &mut path);
+        path
+    }
+
     /// Calls `f` with every leaf, left to right.
     pub fn for_each(&self, f: &mut impl FnMut(&T)) {
         match self {

@@ -16,7 +16,8 @@ use crate::composed::{ComposedLayout, Outer};
 use crate::error::LayoutError;
 use crate::layout::Layout;
 use crate::nest::{IntTuple, MAX_DEPTH, Nest};
-use crate::stride::Basis;
+use crate::slice::{SliceCoord, slice_text};
+use crate::stride::{Basis, Path};
 use crate::swizzle::Swizzle;
 use crate::tiler::Tiler;
 
@@ -222,15 +223,23 @@ enum OuterText {
 
 type ComposedText = (OuterText, Option<(i64, (IntTuple, IntTuple))>);
 
+fn outer_text(input: &mut &str) -> ModalResult<OuterText> {
+    let swizzle = peek(opt(preceded(multispace0, 'S'))).parse_next(input)?;
+    Ok(match swizzle {
+        Some(_) => OuterText::Swizzle(swizzle_fields(input)?),
+        None => OuterText::Layout(pair.context(expected("`Sw<`")).parse_next(input)?),
+    })
+}
+
+fn checked_outer(outer: OuterText) -> Result<Outer, LayoutError> {
+    Ok(match outer {
+        OuterText::Swizzle(fields) => Outer::Swizzle(checked_swizzle(fields)?),
+        OuterText::Layout((shape, stride)) => Outer::Layout(Layout::new(shape, stride)?),
+    })
+}
+
 fn composed_text(input: &mut &str) -> ModalResult<ComposedText> {
-    let outer = if peek(opt(preceded(multispace0, 'S')))
-        .parse_next(input)?
-        .is_some()
-    {
-        OuterText::Swizzle(swizzle_fields(input)?)
-    } else {
-        OuterText::Layout(pair.context(expected("`Sw<`")).parse_next(input)?)
-    };
+    let outer = outer_text(input)?;
     let after = (token("o", "`o`"), cut_err((int, token("o", "`o`"), pair)));
     let after = match outer {
         OuterText::Swizzle(_) => Some(cut_err(after).parse_next(input)?),
@@ -240,11 +249,7 @@ fn composed_text(input: &mut &str) -> ModalResult<ComposedText> {
 }
 
 fn checked_composed((outer, after): ComposedText) -> Result<ComposedLayout, LayoutError> {
-    let outer = match outer {
-        OuterText::Swizzle(fields) => Outer::Swizzle(checked_swizzle(fields)?),
-        OuterText::Layout((shape, stride)) => Outer::Layout(Layout::new(shape, stride)?),
-    };
-    match (outer, after) {
+    match (checked_outer(outer)?, after) {
         (outer, Some((offset, (shape, stride)))) => {
             ComposedLayout::with_offset(outer, offset, Layout::new(shape, stride)?)
         }
@@ -330,6 +335,42 @@ impl FromStr for Layout<Basis> {
     }
 }
 
+impl FromStr for SliceCoord {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let hole = |input: &mut &str| {
+            let whole = token("_", "`_`").map(|_| None);
+            alt((whole, int.map(Some))).parse_next(input)
+        };
+        parse_all(text, |input: &mut &str| nest(input, 0, hole))
+    }
+}
+
+impl FromStr for Basis {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse_all(text, basis)
+    }
+}
+
+impl FromStr for Nest<Basis> {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse_all(text, |input: &mut &str| nest(input, 0, basis))
+    }
+}
+
+impl FromStr for Outer {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Ok(checked_outer(parse_all(text, outer_text)?)?)
+    }
+}
+
 impl FromStr for Swizzle {
     type Err = ParseError;
 
@@ -374,12 +415,41 @@ macro_rules! serde_as_text {
 
 serde_as_text!(
     IntTuple,
+    Nest<Basis>,
+    Basis,
     Layout,
     Layout<Basis>,
     Swizzle,
+    Outer,
     ComposedLayout,
     Tiler
 );
+
+impl Serialize for SliceCoord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&slice_text(self))
+    }
+}
+
+impl<'de> Deserialize<'de> for SliceCoord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TextVisitor(std::marker::PhantomData))
+    }
+}
+
+impl Serialize for Path {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.indices())
+    }
+}
+
+impl<'de> Deserialize<'de> for Path {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let indices = Vec::<usize>::deserialize(deserializer)?;
+        let message = "a path has at most 7 indices below 256";
+        Path::new(&indices).ok_or_else(|| serde::de::Error::custom(message))
+    }
+}
 
 struct TextVisitor<T>(std::marker::PhantomData<T>);
 

@@ -52,7 +52,7 @@ fn right_inverse_with_a_symbolic_extent() {
 
 #[test]
 fn divides_need_divisibility() {
-    let n = Symbol::new("N").multiple_of(64);
+    let n = Symbol::new("N").unwrap().multiple_of(64).unwrap();
     let a = SymLayout::<i64>::parse("(N,128):(128,1)", std::slice::from_ref(&n)).unwrap();
     let divided = a.divide_mode(0, &plain("64:1")).unwrap();
     assert_eq!(divided.to_string(), "((64,N/64),128):((128,8192),1)");
@@ -72,7 +72,12 @@ fn divides_need_divisibility() {
 
 #[test]
 fn names_are_bound_within_what_is_known() {
-    let n = Symbol::new("N").multiple_of(8).within(16, Some(64));
+    let n = Symbol::new("N")
+        .unwrap()
+        .multiple_of(8)
+        .unwrap()
+        .within(16, Some(64))
+        .unwrap();
     let a = SymLayout::<i64>::parse("(4,N/8):(1,4)", &[n]).unwrap();
     assert_eq!(a.bind("N", 32).unwrap().to_string(), "(4,4):(1,4)");
     for wrong in [8, 20, 72] {
@@ -86,7 +91,7 @@ fn names_are_bound_within_what_is_known() {
         );
     }
     assert!(a.to_static().is_err());
-    assert!(SymLayout::<i64>::parse("N/8:1", &[Symbol::new("N")]).is_err());
+    assert!(SymLayout::<i64>::parse("N/8:1", &[Symbol::new("N").unwrap()]).is_err());
     let implied = sym("(N/8,M):(1,3)");
     assert!(implied.bind("N", 12).is_err());
     assert_eq!(implied.bind("N", 16).unwrap().to_string(), "(2,M):(1,3)");
@@ -99,9 +104,13 @@ fn names_are_bound_within_what_is_known() {
 #[test]
 fn ranges_keep_a_mode_whole() {
     let a = sym("(8,8):(1,100)");
-    let few = SymLayout::parse("N:1", &[Symbol::new("N").within(1, Some(8))]).unwrap();
+    let few = SymLayout::parse(
+        "N:1",
+        &[Symbol::new("N").unwrap().within(1, Some(8)).unwrap()],
+    )
+    .unwrap();
     assert_eq!(a.compose::<i64>(&few).unwrap().to_string(), "N:1");
-    let many = SymLayout::parse("N:1", &[Symbol::new("N")]).unwrap();
+    let many = SymLayout::parse("N:1", &[Symbol::new("N").unwrap()]).unwrap();
     let error = a.compose::<i64>(&many).unwrap_err();
     assert_eq!(
         error.rule,
@@ -110,7 +119,7 @@ fn ranges_keep_a_mode_whole() {
             divisor: 8
         }
     );
-    let left: SymLayout = SymLayout::parse("(N,8):(1,100)", &[Symbol::new("N")]).unwrap();
+    let left: SymLayout = SymLayout::parse("(N,8):(1,100)", &[Symbol::new("N").unwrap()]).unwrap();
     let error = left.compose(&sym("4:2")).unwrap_err();
     assert!(matches!(error.rule, Rule::NeedsStatic { .. }), "{error}");
 }
@@ -121,7 +130,7 @@ fn layout() -> impl Strategy<Value = SymLayout> {
         4 => prop::sample::select(vec![1i64, 2, 3, 4, 8, 16]).prop_map(Extent::Static),
         1 => (prop::sample::select(vec![1i64, 2, 3]), prop::sample::select(vec![1i64, 2, 4, 8]))
             .prop_map(|(times, over)| {
-                let n = Extent::from(Symbol::new("N").multiple_of(8));
+                let n = Extent::from(Symbol::new("N").unwrap().multiple_of(8).unwrap());
                 n.times(times).and_then(|n| n.divided(over)).expect("8 is a multiple of it")
             }),
     ];

@@ -1,8 +1,10 @@
-//! Atoms repeated over waves and blocks, against counting by hand.
+//! Atoms spread over threads and blocks, against counting by hand.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use tilefold_layout::{Atom, Layout, Rule, TiledCopy, TiledMma, recognise};
+use tilefold_layout::{
+    CopyAtom, Layout, MmaAtom, Rule, Side, SliceCoord, TiledCopy, TiledMma, Tiler, recognise,
+};
 
 fn parse(text: &str) -> Layout {
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
@@ -10,23 +12,39 @@ fn parse(text: &str) -> Layout {
 
 /// A made-up instruction on 4 x 4 x 2 tiles by 8 lanes: lanes hold A's and B's rows, doubled, and
 /// two elements of C down a column.
-fn mma(waves: &str) -> TiledMma {
-    let a = Atom::new([4, 2], parse("((4,2),2):((1,0),4)")).unwrap();
-    let b = Atom::new([4, 2], parse("((4,2),2):((1,0),4)")).unwrap();
-    let c = Atom::new([4, 4], parse("((4,2),2):((4,2),1)")).unwrap();
-    TiledMma::new(a, b, c, &parse(waves)).unwrap()
+fn atom() -> MmaAtom {
+    let operand = parse("((4,2),2):((1,0),4)");
+    let c = parse("((4,2),2):((4,2),1)");
+    MmaAtom::new([4, 4, 2], operand.clone(), operand, c).unwrap()
 }
 
+fn mma(waves: &str) -> TiledMma {
+    TiledMma::new(atom(), parse(waves), Tiler::Whole).unwrap()
+}
+
+fn permuted(waves: &str, permutation: &str) -> tilefold_layout::Result<TiledMma> {
+    TiledMma::new(atom(), parse(waves), permutation.parse().unwrap())
+}
+
+/// Each element with every (thread, value) that has it, values counted over all modes but the
+/// first.
 fn owners(partition: &Layout) -> HashMap<i64, Vec<(i64, i64)>> {
-    let lanes = partition.mode(0).unwrap().size();
+    let threads = partition.mode(0).unwrap().size();
     let mut owners: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
     for i in 0..partition.size() {
-        owners
-            .entry(partition.at(i))
-            .or_default()
-            .push((i % lanes, i / lanes));
+        let owner = (i % threads, i / threads);
+        owners.entry(partition.at(i)).or_default().push(owner);
     }
     owners
+}
+
+/// The elements of one thread, in the order of its values.
+fn held(partition: &Layout, thread: i64) -> Vec<i64> {
+    let threads = partition.mode(0).unwrap().size();
+    let values = partition.size() / threads;
+    (0..values)
+        .map(|value| partition.at(thread + threads * value))
+        .collect()
 }
 
 #[test]
@@ -34,9 +52,9 @@ fn each_element_of_c_has_one_owner() {
     for waves in ["(2,3):(1,2)", "(2,3):(3,1)", "2:1", "1:0"] {
         let block = parse("(16,24):(24,1)");
         let c = mma(waves).partition_c(&block).unwrap();
-        assert_eq!(c.size(), 16 * 24, "{waves}");
-        let owners = owners(&c);
-        assert_eq!(owners.len(), 16 * 24, "{waves}");
+        assert_eq!((c.rank(), c.size()), (4, 16 * 24), "{waves}");
+        assert_eq!(c.mode(0).unwrap().size(), mma(waves).threads());
+        assert_eq!(owners(&c).len(), 16 * 24, "{waves}");
     }
 }
 
@@ -69,11 +87,7 @@ fn operands_follow_their_waves() {
         let row = element % 16;
         // Three waves along n, two halves of the lanes.
         assert_eq!(owners.len(), 6);
-        assert!(
-            owners
-                .iter()
-                .all(|(thread, _)| thread / 8 / 3 == row / 4 % 2)
-        );
+        assert!(owners.iter().all(|(thread, _)| thread / 24 == row / 4 % 2));
     }
     let b = tiled.partition_b(&parse("(24,4):(1,24)")).unwrap();
     for (element, owners) in owners(&b) {
@@ -87,39 +101,243 @@ fn operands_follow_their_waves() {
     }
 }
 
+/// Waves along k share out k and hold parts of the same sums.
+#[test]
+fn waves_along_k_split_the_sum() {
+    let tiled = mma("(1,2,3):(0,1,2)");
+    assert_eq!((tiled.tile(), tiled.threads()), ([4, 8, 6], 48));
+    let a = tiled.partition_a(&parse("(4,6):(1,4)")).unwrap();
+    for (element, owners) in owners(&a) {
+        let k = element / 4;
+        assert!(owners.iter().all(|(thread, _)| thread / 16 == k / 2));
+        assert_eq!(owners.len(), 4);
+    }
+    let c = tiled.partition_c(&parse("(4,8):(1,4)")).unwrap();
+    assert!(owners(&c).values().all(|owners| owners.len() == 3));
+}
+
+/// The order (4,2,2):(1,8,4) along m gives a wave two atoms of 8 neighbouring rows, where without
+/// it its atoms lie 8 rows apart.
+#[test]
+fn permutations_bring_atoms_together() {
+    let rows = |tiled: &TiledMma, wave: i64| -> HashSet<i64> {
+        let c = tiled.partition_c(&parse("(16,4):(1,16)")).unwrap();
+        let owners = owners(&c);
+        let of = |e: &&i64| owners[*e][0].0 / 8 == wave;
+        owners.keys().filter(of).map(|e| e % 16).collect()
+    };
+    assert_eq!(
+        rows(&mma("2:1"), 1),
+        HashSet::from([4, 5, 6, 7, 12, 13, 14, 15])
+    );
+    let together = permuted("2:1", "<(4,2,2):(1,8,4)>").unwrap();
+    assert_eq!(together.tile(), [16, 4, 2]);
+    assert_eq!(rows(&together, 1), (8..16).collect());
+    let refusal = |waves: &str, permutation: &str| permuted(waves, permutation).unwrap_err();
+    let error = refusal("2:1", "<_, 6:1>");
+    let rule = Rule::Divisibility {
+        value: 6,
+        divisor: 4,
+    };
+    assert_eq!((error.rule, error.mode.unwrap().0), (rule, vec![1]));
+    for wrong in ["<(4,4):(1,8)>", "16:1", "<<16:1>>"] {
+        let rule = refusal("2:1", wrong).rule;
+        assert!(matches!(rule, Rule::Mismatch { .. }), "{wrong}: {rule}");
+    }
+    let rule = refusal("2:1", "<_,_,_,_>").rule;
+    assert!(matches!(rule, Rule::TooManyModes { .. }), "{rule}");
+}
+
+#[test]
+fn fragments_have_the_shape_of_a_part() {
+    let tiled = mma("(2,3):(3,1)");
+    let text = |layout: tilefold_layout::Result<Layout>| layout.unwrap().to_string();
+    assert_eq!(text(tiled.fragment_a([16, 4])), "(2,2,2):(1,2,4)");
+    assert_eq!(text(tiled.fragment_b([24, 4])), "(2,2,2):(1,2,4)");
+    assert_eq!(text(tiled.fragment_c([16, 36])), "(2,2,3):(1,2,4)");
+    assert_eq!(
+        text(tiled.layout_c()),
+        "(((4,2),(3,2)),(2,1,1)):(((8,2),(32,4)),(1,0,0))"
+    );
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let tiled = mma("(2,3):(3,1)");
     let error = tiled.partition_c(&parse("(16,16):(1,16)")).unwrap_err();
     assert_eq!(
-        error.rule,
-        Rule::Divisibility {
-            value: 16,
-            divisor: 12
-        }
+        error.to_string(),
+        "partition_c(4x4x2 A ((4,2),2):((1,0),4) B ((4,2),2):((1,0),4) C ((4,2),2):((4,2),1) by \
+         (2,3):(3,1), (16,16):(1,16)): mode 1: 12 does not divide 16"
     );
     assert_eq!(error.mode.unwrap().0, [1]);
-    assert!(Atom::new([4, 2], parse("(4,3):(1,4)")).is_err());
-    let atom = |tile| Atom::new(tile, parse("(4,2):(1,4)")).unwrap();
-    let mismatch = TiledMma::new(atom([4, 2]), atom([2, 4]), atom([4, 4]), &parse("1:0"));
-    assert!(matches!(mismatch.unwrap_err().rule, Rule::Mismatch { .. }));
+    let (a, c) = (parse("(4,2):(1,4)"), parse("(4,4):(1,4)"));
+    let rule = |shape, a: &Layout, b: &Layout| {
+        MmaAtom::new(shape, a.clone(), b.clone(), c.clone())
+            .unwrap_err()
+            .rule
+    };
+    // Another tile, other lanes, one mode, elements past the tile.
+    assert!(matches!(rule([4, 4, 4], &a, &a), Rule::Mismatch { .. }));
+    let lanes = parse("(2,4):(1,2)");
+    assert!(matches!(rule([4, 4, 2], &a, &lanes), Rule::Mismatch { .. }));
+    assert!(matches!(
+        rule([4, 4, 2], &parse("8:1"), &a),
+        Rule::Rank { .. }
+    ));
+    let far = parse("(4,2):(1,5)");
+    assert!(matches!(rule([4, 4, 2], &far, &a), Rule::Mismatch { .. }));
+    assert!(matches!(
+        rule([0, 4, 2], &a, &a),
+        Rule::PositiveExtent { .. }
+    ));
+    for waves in ["4:2", "(2,2):(1,1)", "(2,2,2):(1,2,3)"] {
+        let error = permuted(waves, "_").unwrap_err();
+        assert!(matches!(error.rule, Rule::Mismatch { .. }), "{error}");
+    }
 }
 
 /// 128 threads in rows of 8 pieces of 8 elements copy 16 x 64 at a time, and go on down the block.
 #[test]
 fn copies_cover_their_block() {
-    let copy = TiledCopy::new(&parse("(16,8):(8,1)"), &parse("(1,8):(8,1)")).unwrap();
-    assert_eq!(copy.tile, [16, 64]);
-    let part = copy.partition(&parse("(64,64):(64,1)")).unwrap();
-    assert_eq!(part.mode(0).unwrap().size(), 128);
-    for (element, owners) in owners(&part) {
-        assert_eq!(owners.len(), 1);
-        let (row, column) = (element / 64, element % 64);
-        let (thread, value) = owners[0];
-        assert_eq!((row % 16, column / 8), (thread / 8, thread % 8));
-        assert_eq!((column % 8, row / 16), (value % 8, value / 8));
+    let threads = parse("(16,8):(8,1)");
+    let copy = |values: i64| {
+        let atom = CopyAtom::per_lane(values).unwrap();
+        TiledCopy::new(atom, &threads, &parse("(1,8):(8,1)"))
+    };
+    for atom in [1, 2, 4, 8] {
+        let copy = copy(atom).unwrap();
+        assert_eq!((copy.tile(), copy.threads()), (&[16, 64][..], 128));
+        let block = parse("(64,64):(64,1)");
+        let part = copy.partition_source(&block).unwrap();
+        assert_eq!(copy.partition_destination(&block).unwrap(), part);
+        let value = part.mode(1).unwrap();
+        assert_eq!(
+            (value.mode(0).unwrap().size(), value.mode(1).unwrap().size()),
+            (atom, 8 / atom)
+        );
+        assert_eq!(part.mode(0).unwrap().size(), 128);
+        for (element, owners) in owners(&part) {
+            assert_eq!(owners.len(), 1);
+            let (row, column) = (element / 64, element % 64);
+            let (thread, value) = owners[0];
+            assert_eq!((row % 16, column / 8), (thread / 8, thread % 8));
+            assert_eq!((column % 8, row / 16), (value % 8, value / 8));
+        }
     }
-    assert!(copy.partition(&parse("(40,64):(64,1)")).is_err());
+    let error = copy(3).unwrap_err();
+    let rule = Rule::Divisibility {
+        value: 8,
+        divisor: 3,
+    };
+    assert_eq!((error.rule, error.mode.unwrap().0), (rule, vec![1]));
+    let error = copy(8)
+        .unwrap()
+        .partition_source(&parse("(40,64):(64,1)"))
+        .unwrap_err();
+    assert_eq!(error.operation, "partition_source");
+    assert_eq!(error.mode.unwrap().0, [0]);
+}
+
+/// A matrix load: of 8 lanes, lane `l` reads row `l` of an 8 x 2 matrix and gets elements `l` and
+/// `l + 8` of it in row-major order. Threads are dealt out by what they get.
+#[test]
+fn sides_of_a_copy_differ() {
+    let atom = CopyAtom::new(
+        parse("(8,2):(2,1)"),
+        parse("(8,2):(1,8)"),
+        Side::Destination,
+    );
+    let atom = atom.unwrap();
+    let threads = parse("(2,8):(8,1)");
+    let copy = TiledCopy::new(atom, &threads, &parse("(2,1):(1,2)")).unwrap();
+    // 16 threads, two atoms: threads 0..8 along the first row pair, 8..16 along the second.
+    let block = parse("(4,8):(1,4)");
+    let read = copy.partition_source(&block).unwrap();
+    let got = copy.partition_destination(&block).unwrap();
+    for thread in 0..16 {
+        let (row, lane) = (thread / 8 * 2, thread % 8);
+        let element = |row: i64, column: i64| row + 4 * column;
+        // The atom's element i is value i / 8 of lane i % 8.
+        let numbered = |i: i64| element(row + i / 8, i % 8);
+        assert_eq!(held(&got, thread), [lane, lane + 8].map(numbered));
+        assert_eq!(held(&read, thread), [2 * lane, 2 * lane + 1].map(numbered));
+    }
+    let faulty = |source: &str, destination: &str| {
+        let error = CopyAtom::new(parse(source), parse(destination), Side::Source);
+        error.unwrap_err().rule
+    };
+    assert!(matches!(faulty("16:1", "(8,2):(1,8)"), Rule::Rank { .. }));
+    for (source, destination) in [
+        ("(8,2):(2,1)", "(4,4):(1,4)"),
+        ("(8,2):(2,2)", "(8,2):(2,1)"),
+        ("(8,2):(2,1)", "(8,1):(1,0)"),
+        ("(8,2):(2,1)", "(8,2):(-1,8)"),
+    ] {
+        let rule = faulty(source, destination);
+        assert!(matches!(rule, Rule::Mismatch { .. }), "{rule}");
+    }
+    // Lanes of the second half repeat the first.
+    let broadcast = CopyAtom::new(parse("(4,2):(2,1)"), parse("(4,4):(0,2)"), Side::Source);
+    assert!(broadcast.is_err());
+    let broadcast = CopyAtom::new(
+        parse("(4,2):(2,1)"),
+        parse("(4,(2,4)):(0,(1,2))"),
+        Side::Source,
+    );
+    assert!(broadcast.is_ok());
+}
+
+/// Copies made from a multiplication deal out its own elements: retiled, its registers stand in
+/// the copy's order, whatever the copy moves at once.
+#[test]
+fn registers_of_a_multiplication_are_retiled() {
+    let tiled = permuted("(2,3):(3,1)", "<(4,2,2):(1,8,4)>").unwrap();
+    assert_eq!(tiled.tile(), [16, 12, 2]);
+    let mut checked = 0;
+    type Partition = fn(&TiledMma, &Layout) -> tilefold_layout::Result<Layout>;
+    type Copy = fn(&TiledMma, CopyAtom) -> tilefold_layout::Result<TiledCopy>;
+    let operands: [(Partition, Copy, [i64; 2]); 3] = [
+        (TiledMma::partition_a, TiledMma::tiled_copy_a, [32, 4]),
+        (TiledMma::partition_b, TiledMma::tiled_copy_b, [24, 4]),
+        (TiledMma::partition_c, TiledMma::tiled_copy_c, [32, 24]),
+    ];
+    for (partition, tiled_copy, extents) in operands {
+        let block = Layout::row_major(&extents).unwrap();
+        let part = partition(&tiled, &block).unwrap();
+        let fragment = Layout::compact_left(tilefold_layout::Nest::Tuple(
+            part.shape().modes()[1..].to_vec(),
+        ))
+        .unwrap();
+        for width in [1, 2, 4] {
+            let copy = tiled_copy(&tiled, CopyAtom::per_lane(width).unwrap());
+            let Ok(copy) = copy else { continue };
+            let registers = copy.retile(&fragment).unwrap();
+            let copied = copy.partition_source(&block).unwrap();
+            assert_eq!(copied.mode(0).unwrap().size(), tiled.threads());
+            let mine: SliceCoord = "(0,_,_,_)".parse().unwrap();
+            let sizes = |l: &Layout| l.modes().iter().map(Layout::size).collect::<Vec<_>>();
+            let mine = copied.slice(&mine).unwrap();
+            assert_eq!(sizes(&registers), sizes(&mine));
+            let values = |l: &Layout| sizes(&l.mode(0).unwrap());
+            assert_eq!(values(&registers), values(&mine));
+            for thread in 0..tiled.threads() {
+                let elements = held(&part, thread);
+                let copies: Vec<i64> = registers
+                    .offsets()
+                    .map(|r| elements[usize::try_from(r).unwrap()])
+                    .collect();
+                assert_eq!(copies, held(&copied, thread), "{width} of {extents:?}");
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked >= 7, "{checked}");
+    let copy = tiled.tiled_copy_c(CopyAtom::per_lane(2).unwrap()).unwrap();
+    let error = copy.retile(&parse("(3,1,1):(1,0,0)")).unwrap_err();
+    assert!(matches!(error.rule, Rule::Divisibility { .. }), "{error}");
+    let error = copy.retile(&parse("(2,1):(1,0)")).unwrap_err();
+    assert!(matches!(error.rule, Rule::Rank { .. }), "{error}");
 }
 
 #[test]

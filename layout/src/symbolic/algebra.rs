@@ -94,14 +94,14 @@ impl SymLayout {
         let mut index = Some(1i64);
         let unknown = modes
             .iter()
-            .position(|(n, _)| matches!(n, Extent::Symbolic { .. }));
+            .position(|(n, _)| matches!(n, Extent::Symbolic(_)));
         let unknown = unknown.map(|at| (at, modes[at].0.clone()));
         let mut sorted = Vec::new();
         for (extent, stride) in modes {
             let here = index;
             index = match extent {
                 Extent::Static(n) => index.and_then(|index| index.checked_mul(n)),
-                Extent::Symbolic { .. } => None,
+                Extent::Symbolic(_) => None,
             };
             sorted.push((extent, stride, here));
         }
@@ -123,7 +123,7 @@ impl SymLayout {
                 Extent::Static(n) => {
                     covered = covered.checked_mul(n).ok_or_else(|| fail(OVERFLOW))?
                 }
-                Extent::Symbolic { .. } => break,
+                Extent::Symbolic(_) => break,
             }
         }
         SymLayout::from_modes(coalesced(result).map_err(fail)?)

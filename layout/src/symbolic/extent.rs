@@ -1,19 +1,25 @@
 //! One extent: a number, or a name times a factor over a divisor.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use winnow::ascii::multispace0;
 use winnow::combinator::{cut_err, opt, peek, preceded};
 use winnow::token::take_while;
 use winnow::{ModalResult, Parser};
 
-use crate::error::Rule;
+use crate::error::{LayoutError, Result, Rule};
 use crate::recast::gcd;
-use crate::text::{self, expected};
-use winnow::ascii::multispace0;
+use crate::text::{self, ParseError, expected};
 
 /// A name for a number that is not known yet, and what is known of it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+///
+/// At least one number fits what is known.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "SymbolText", into = "SymbolText")]
 pub struct Symbol {
     name: Arc<str>,
     multiple: i64,
@@ -21,30 +27,82 @@ pub struct Symbol {
     max: Option<i64>,
 }
 
+#[derive(Serialize, Deserialize)]
+struct SymbolText {
+    name: String,
+    multiple: i64,
+    min: i64,
+    max: Option<i64>,
+}
+
 impl Symbol {
     /// Any number from 1.
-    pub fn new(name: &str) -> Symbol {
-        Symbol {
+    ///
+    /// # Errors
+    /// [`Rule::SymbolName`] unless the name is a letter and then letters, digits and `_`.
+    pub fn new(name: &str) -> Result<Symbol> {
+        let mut letters = name.chars();
+        let first = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
+        if !first || !letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            let text = name.escape_debug();
+            return Err(LayoutError::unary("symbol", &text, Rule::SymbolName));
+        }
+        Ok(Symbol {
             name: name.into(),
             multiple: 1,
             min: 1,
             max: None,
+        })
+    }
+
+    /// A multiple of `n` as well as of what it already is.
+    ///
+    /// # Errors
+    /// [`Rule::PositiveFactor`]; [`Rule::SymbolRange`] where no number of its range is such a
+    /// multiple.
+    pub fn multiple_of(self, n: i64) -> Result<Symbol> {
+        if n < 1 {
+            let rule = Rule::PositiveFactor { factor: n };
+            return Err(LayoutError::unary("symbol", &self.name, rule));
+        }
+        let multiple = n.checked_mul(self.multiple / gcd(self.multiple, n));
+        Symbol {
+            multiple: multiple.unwrap_or(0),
+            ..self
+        }
+        .inhabited()
+    }
+
+    /// At least `min` and at most `max`, and never below 1.
+    ///
+    /// # Errors
+    /// [`Rule::SymbolRange`] where no number of this range is a multiple of what it must be.
+    pub fn within(self, min: i64, max: Option<i64>) -> Result<Symbol> {
+        let min = min.max(1);
+        Symbol { min, max, ..self }.inhabited()
+    }
+
+    /// Itself if some number fits; a multiple of 0 stands for one past 64 bits.
+    fn inhabited(self) -> Result<Symbol> {
+        let (multiple, min, max) = (self.multiple, self.min, self.max);
+        match self.least() {
+            Some(least) if max.is_none_or(|max| least <= max) => Ok(self),
+            _ => {
+                let rule = Rule::SymbolRange { multiple, min, max };
+                Err(LayoutError::unary("symbol", &self.name, rule))
+            }
         }
     }
 
-    /// A multiple of `n` as well as of what it already is; `n` below 1 counts as 1.
-    pub fn multiple_of(mut self, n: i64) -> Symbol {
-        let n = n.max(1);
-        let common = gcd(self.multiple, n);
-        self.multiple = (self.multiple / common).saturating_mul(n);
-        self
-    }
-
-    /// At least `min` and at most `max`.
-    pub fn within(mut self, min: i64, max: Option<i64>) -> Symbol {
-        self.min = min.max(1);
-        self.max = max;
-        self
+    /// What is known here and there of one name.
+    pub(crate) fn merged(&self, other: &Symbol) -> Result<Symbol> {
+        let max = match (self.max, other.max) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let min = self.min.max(other.min);
+        let either = self.clone().multiple_of(other.multiple)?;
+        either.within(min, max)
     }
 
     /// The name.
@@ -52,52 +110,151 @@ impl Symbol {
         &self.name
     }
 
-    /// The least value it may take.
-    fn least(&self) -> i64 {
-        let steps = self.min / self.multiple + i64::from(self.min % self.multiple != 0);
-        steps.saturating_mul(self.multiple)
+    /// What it is a multiple of.
+    pub fn multiple(&self) -> i64 {
+        self.multiple
+    }
+
+    /// The least number it may be.
+    pub fn min(&self) -> i64 {
+        self.least().expect("some number fits, as was checked")
+    }
+
+    /// The greatest number it may be, where there is one.
+    pub fn max(&self) -> Option<i64> {
+        self.max.map(|max| max / self.multiple * self.multiple)
+    }
+
+    fn least(&self) -> Option<i64> {
+        let over = self.min.checked_rem(self.multiple)?;
+        let steps = self.min / self.multiple + i64::from(over != 0);
+        steps.checked_mul(self.multiple)
     }
 }
 
-/// An extent: known, or `times * symbol / over`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Extent {
-    /// A known number.
-    Static(i64),
-    /// A multiple of a share of a name; `over` divides `times` times every value of the name, and
-    /// the two have no common factor.
-    Symbolic {
-        /// The name.
-        symbol: Symbol,
-        /// Factor.
-        times: i64,
-        /// Divisor.
-        over: i64,
-    },
+impl TryFrom<SymbolText> for Symbol {
+    type Error = LayoutError;
+
+    fn try_from(text: SymbolText) -> Result<Symbol> {
+        let symbol = Symbol::new(&text.name)?.multiple_of(text.multiple)?;
+        symbol.within(text.min, text.max)
+    }
 }
 
-impl From<Symbol> for Extent {
-    fn from(symbol: Symbol) -> Self {
-        Extent::Symbolic {
-            symbol,
-            times: 1,
-            over: 1,
+impl From<Symbol> for SymbolText {
+    fn from(symbol: Symbol) -> SymbolText {
+        SymbolText {
+            name: symbol.name.to_string(),
+            multiple: symbol.multiple,
+            min: symbol.min,
+            max: symbol.max,
         }
     }
 }
 
+/// An extent: known, or a share of a name. Text: `4`, `N`, `16*N`, `N/8`, `3*N/8`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// A known number.
+    Static(i64),
+    /// A number that is learnt later.
+    Symbolic(Share),
+}
+
+/// `times * symbol / over`: a whole number for every value of the symbol. Factor and divisor have
+/// no common factor.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Share {
+    symbol: Symbol,
+    times: i64,
+    over: i64,
+}
+
+impl Share {
+    /// The name.
+    pub fn symbol(&self) -> &Symbol {
+        &self.symbol
+    }
+
+    /// The factor, at least 1.
+    pub fn times(&self) -> i64 {
+        self.times
+    }
+
+    /// The divisor, at least 1.
+    pub fn over(&self) -> i64 {
+        self.over
+    }
+
+    /// The extent for a value of the name; saturating.
+    fn of(&self, value: i64) -> i64 {
+        let scaled = i128::from(value) * i128::from(self.times) / i128::from(self.over);
+        i64::try_from(scaled).unwrap_or(i64::MAX)
+    }
+}
+
+impl From<i64> for Extent {
+    fn from(value: i64) -> Self {
+        Extent::Static(value)
+    }
+}
+
+impl From<Symbol> for Extent {
+    fn from(symbol: Symbol) -> Self {
+        Extent::Symbolic(Share {
+            symbol,
+            times: 1,
+            over: 1,
+        })
+    }
+}
+
 impl Extent {
+    /// An extent from its text, with what is known of its name: one that is not among `symbols` is
+    /// taken to be a multiple of the divisor it stands over.
+    ///
+    /// # Errors
+    /// [`ParseError`]; [`Rule::PositiveExtent`]; [`Rule::NeedsMultiple`] where the divisor does
+    /// not divide every value.
+    pub fn parse(text: &str, symbols: &[Symbol]) -> Result<Extent, ParseError> {
+        let written = text::parse_all(text, extent_text)?;
+        let fail = |rule| LayoutError::unary("extent", &written, rule);
+        let mut known = symbols.to_vec();
+        written.declare(&mut known, symbols)?;
+        let extent = written.resolve(&known).map_err(fail)?;
+        if extent.min() < 1 {
+            let extent = extent.min();
+            Err(fail(Rule::PositiveExtent { extent }))?;
+        }
+        Ok(extent)
+    }
+
+    /// The name, where it has one.
+    pub fn symbol(&self) -> Option<&Symbol> {
+        match self {
+            Extent::Static(_) => None,
+            Extent::Symbolic(share) => Some(&share.symbol),
+        }
+    }
+
+    /// The same extent with this knowledge of its name.
+    pub(crate) fn with_symbol(&self, symbol: &Symbol) -> Extent {
+        match self {
+            Extent::Symbolic(share) => Extent::Symbolic(Share {
+                symbol: symbol.clone(),
+                ..share.clone()
+            }),
+            known => known.clone(),
+        }
+    }
+
     /// Whether every value it may take is a multiple of `n`.
     pub fn is_multiple_of(&self, n: i64) -> bool {
         match self {
             Extent::Static(value) => value.checked_rem(n) == Some(0),
-            Extent::Symbolic {
-                symbol,
-                times,
-                over,
-            } => {
-                let known = i128::from(symbol.multiple) * i128::from(*times);
-                let needed = i128::from(n) * i128::from(*over);
+            Extent::Symbolic(share) => {
+                let known = i128::from(share.symbol.multiple) * i128::from(share.times);
+                let needed = i128::from(n) * i128::from(share.over);
                 needed != 0 && known % needed == 0
             }
         }
@@ -107,11 +264,7 @@ impl Extent {
     pub fn min(&self) -> i64 {
         match self {
             Extent::Static(value) => *value,
-            Extent::Symbolic {
-                symbol,
-                times,
-                over,
-            } => scaled(symbol.least(), *times, *over),
+            Extent::Symbolic(share) => share.of(share.symbol.min()),
         }
     }
 
@@ -119,33 +272,24 @@ impl Extent {
     pub fn max(&self) -> Option<i64> {
         match self {
             Extent::Static(value) => Some(*value),
-            Extent::Symbolic {
-                symbol,
-                times,
-                over,
-            } => Some(scaled(symbol.max?, *times, *over)),
+            Extent::Symbolic(share) => Some(share.of(share.symbol.max()?)),
         }
     }
 
-    /// `self * factor`, or `None` where that leaves 64 bits.
+    /// `self * factor`, or `None` where that leaves 64 bits or the factor is below 1.
     pub fn times(&self, factor: i64) -> Option<Extent> {
         if factor < 1 {
             return None;
         }
         match self {
             Extent::Static(value) => Some(Extent::Static(value.checked_mul(factor)?)),
-            Extent::Symbolic {
-                symbol,
-                times,
-                over,
-            } => {
-                let common = gcd(factor, *over);
-                let times = times.checked_mul(factor / common)?;
-                Some(Extent::Symbolic {
-                    symbol: symbol.clone(),
-                    times,
-                    over: over / common,
-                })
+            Extent::Symbolic(share) => {
+                let common = gcd(factor, share.over);
+                Some(Extent::Symbolic(Share {
+                    symbol: share.symbol.clone(),
+                    times: share.times.checked_mul(factor / common)?,
+                    over: share.over / common,
+                }))
             }
         }
     }
@@ -157,34 +301,23 @@ impl Extent {
         }
         match self {
             Extent::Static(value) => Some(Extent::Static(value / divisor)),
-            Extent::Symbolic {
-                symbol,
-                times,
-                over,
-            } => {
-                let common = gcd(*times, divisor);
-                let over = over.checked_mul(divisor / common)?;
-                Some(Extent::Symbolic {
-                    symbol: symbol.clone(),
-                    times: times / common,
-                    over,
-                })
+            Extent::Symbolic(share) => {
+                let common = gcd(share.times, divisor);
+                Some(Extent::Symbolic(Share {
+                    symbol: share.symbol.clone(),
+                    times: share.times / common,
+                    over: share.over.checked_mul(divisor / common)?,
+                }))
             }
         }
     }
 
     pub(crate) fn bind(&self, name: &str, value: i64) -> Result<Extent, Rule> {
-        let Extent::Symbolic {
-            symbol,
-            times,
-            over,
-        } = self
-        else {
-            return Ok(self.clone());
+        let share = match self {
+            Extent::Symbolic(share) if share.symbol.name() == name => share,
+            _ => return Ok(self.clone()),
         };
-        if symbol.name() != name {
-            return Ok(self.clone());
-        }
+        let symbol = &share.symbol;
         let fits = value >= symbol.min && symbol.max.is_none_or(|max| value <= max);
         if !fits || value % symbol.multiple != 0 {
             return Err(Rule::SymbolValue {
@@ -192,7 +325,7 @@ impl Extent {
                 value,
             });
         }
-        let scaled = i128::from(value) * i128::from(*times) / i128::from(*over);
+        let scaled = i128::from(value) * i128::from(share.times) / i128::from(share.over);
         let value = i64::try_from(scaled);
         value
             .map(Extent::Static)
@@ -214,31 +347,53 @@ impl Extent {
     }
 }
 
-fn scaled(value: i64, times: i64, over: i64) -> i64 {
-    // A divisor of 0 is none that arithmetic here makes; it divides by nothing.
-    let scaled = i128::from(value) * i128::from(times) / i128::from(over).max(1);
-    i64::try_from(scaled).unwrap_or(i64::MAX)
-}
-
 impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Extent::Static(value) => value.fmt(f),
-            Extent::Symbolic {
-                symbol,
-                times,
-                over,
-            } => {
-                if *times != 1 {
-                    write!(f, "{times}*")?;
+            Extent::Symbolic(share) => {
+                if share.times != 1 {
+                    write!(f, "{}*", share.times)?;
                 }
-                f.write_str(&symbol.name)?;
-                if *over != 1 {
-                    write!(f, "/{over}")?;
+                f.write_str(&share.symbol.name)?;
+                if share.over != 1 {
+                    write!(f, "/{}", share.over)?;
                 }
                 Ok(())
             }
         }
+    }
+}
+
+impl FromStr for Extent {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Extent::parse(text, &[])
+    }
+}
+
+/// What serde writes of an extent: its text, and what is known of its name.
+#[derive(Serialize, Deserialize)]
+struct ExtentData {
+    extent: String,
+    symbol: Option<Symbol>,
+}
+
+impl Serialize for Extent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let data = ExtentData {
+            extent: self.to_string(),
+            symbol: self.symbol().cloned(),
+        };
+        data.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Extent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let data = ExtentData::deserialize(deserializer)?;
+        Extent::parse(&data.extent, data.symbol.as_slice()).map_err(D::Error::custom)
     }
 }
 
@@ -269,14 +424,20 @@ impl ExtentText {
     }
 
     /// Adds its name to `known` unless `given` has it, as a multiple of its divisor.
-    pub(crate) fn declare(&self, known: &mut Vec<Symbol>, given: &[Symbol]) {
-        let Some(name) = &self.name else { return };
+    pub(crate) fn declare(&self, known: &mut Vec<Symbol>, given: &[Symbol]) -> Result<()> {
+        let Some(name) = &self.name else {
+            return Ok(());
+        };
         if given.iter().any(|symbol| symbol.name() == name) {
-            return;
+            return Ok(());
         }
         let at = known.iter().position(|symbol| symbol.name() == name);
-        let symbol = at.map_or_else(|| Symbol::new(name), |at| known.swap_remove(at));
-        known.push(symbol.multiple_of(self.over / gcd(self.times, self.over)));
+        let symbol = match at {
+            Some(at) => known.swap_remove(at),
+            None => Symbol::new(name)?,
+        };
+        known.push(symbol.multiple_of(self.over / gcd(self.times, self.over))?);
+        Ok(())
     }
 
     pub(crate) fn resolve(&self, known: &[Symbol]) -> Result<Extent, Rule> {

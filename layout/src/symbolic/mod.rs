@@ -9,7 +9,7 @@
 //! use tilefold_layout::symbolic::{SymLayout, Symbol};
 //! let a: SymLayout = "(16,N):(1,16)".parse()?;
 //! assert_eq!(a.right_inverse()?.to_string(), "16*N:1");
-//! let n = Symbol::new("N").multiple_of(64);
+//! let n = Symbol::new("N")?.multiple_of(64)?;
 //! let rows = SymLayout::<i64>::parse("(N,128):(128,1)", &[n])?;
 //! assert_eq!(rows.divide_mode(0, &"64:1".parse()?)?.to_string(), "((64,N/64),128):((128,8192),1)");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -18,11 +18,13 @@
 mod algebra;
 mod extent;
 
-pub use extent::{Extent, Symbol};
+pub use extent::{Extent, Share, Symbol};
 
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use winnow::combinator::cut_err;
 use winnow::{ModalResult, Parser};
 
@@ -44,9 +46,16 @@ impl<S: Stride> SymLayout<S> {
     /// The layout of this shape and stride.
     ///
     /// # Errors
-    /// As [`Layout::new`], with every name at its least value.
+    /// As [`Layout::new`], with every name at its least value. What is known of a name in one
+    /// extent holds for it in all; [`Rule::SymbolRange`] with the mode where that contradicts
+    /// itself.
     pub fn new(shape: Nest<Extent>, stride: Nest<S>) -> Result<Self> {
-        Layout::new(shape.map(&mut Extent::min), stride.clone())?;
+        let shape = unified(shape).map_err(|(leaf, shape, rule)| {
+            let path = shape.leaf_path(leaf);
+            fault("make_layout", &shape, &stride, path, rule)
+        })?;
+        Layout::new(shape.map(&mut Extent::min), stride.clone())
+            .map_err(|e| e.shown("make_layout", &shape, &stride))?;
         Ok(SymLayout { shape, stride })
     }
 
@@ -65,21 +74,44 @@ impl<S: Stride> SymLayout<S> {
     /// # Errors
     /// [`Rule::SymbolValue`] where the value is not one the name may take, and as [`Layout::new`].
     pub fn bind(&self, name: &str, value: i64) -> Result<SymLayout<S>> {
-        let shape = self.shape.try_map(&mut |extent| extent.bind(name, value));
-        let shape = shape.map_err(|rule| LayoutError::unary("bind", self, rule))?;
+        let mut leaf = 0;
+        let shape = self.shape.try_map(&mut |extent| {
+            leaf += 1;
+            extent.bind(name, value)
+        });
+        let shape = shape.map_err(|rule| {
+            let binding = format!("{name} = {value}");
+            fault("bind", self, &binding, self.shape.leaf_path(leaf - 1), rule)
+        })?;
         SymLayout::new(shape, self.stride.clone())
     }
 
     /// The plain layout, once no name is left.
     ///
     /// # Errors
-    /// [`Rule::NeedsStatic`] with the first name.
+    /// [`Rule::Unsupported`] with the mode of the first name.
     pub fn to_static(&self) -> Result<Layout<S>> {
-        let shape = self.shape.try_map(&mut |extent| match extent {
-            Extent::Static(n) => Ok(*n),
-            symbolic => Err(symbolic.needs_static("the layout is used as a plain one")),
+        self.plain_for("to_static")
+    }
+
+    /// The plain layout, for an operation that takes no names.
+    ///
+    /// # Errors
+    /// [`Rule::Unsupported`] for that operation with the mode of the first name.
+    pub fn plain_for(&self, operation: &'static str) -> Result<Layout<S>> {
+        let mut leaf = 0;
+        let shape = self.shape.try_map(&mut |extent| {
+            leaf += 1;
+            match extent {
+                Extent::Static(n) => Ok(*n),
+                symbolic => Err(symbolic.to_string()),
+            }
         });
-        let shape = shape.map_err(|rule| LayoutError::unary("to_static", self, rule))?;
+        let shape = shape.map_err(|extent| {
+            let extent = extent.into();
+            let error = LayoutError::unary(operation, self, Rule::Unsupported { extent });
+            error.at(self.shape.leaf_path(leaf - 1))
+        })?;
         Layout::new(shape, self.stride.clone())
     }
 
@@ -148,10 +180,21 @@ impl<S: Stride> SymLayout<S> {
         symbols: &[Symbol],
     ) -> Result<Self> {
         let mut known = symbols.to_vec();
-        shape.for_each(&mut |extent: &ExtentText| extent.declare(&mut known, symbols));
-        let resolved = shape.try_map(&mut |extent| extent.resolve(&known));
-        let resolved =
-            resolved.map_err(|rule| LayoutError::binary("make_layout", shape, &stride, rule))?;
+        shape.try_map(&mut |extent| extent.declare(&mut known, symbols))?;
+        let mut leaf = 0;
+        let resolved = shape.try_map(&mut |extent| {
+            leaf += 1;
+            extent.resolve(&known)
+        });
+        let resolved = resolved.map_err(|rule| {
+            fault(
+                "make_layout",
+                shape,
+                &stride,
+                shape.leaf_path(leaf - 1),
+                rule,
+            )
+        })?;
         SymLayout::new(resolved, stride)
     }
 }
@@ -192,6 +235,66 @@ impl<S: StrideText> FromStr for SymLayout<S> {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         SymLayout::parse(text, &[])
     }
+}
+
+/// What serde writes of a symbolic layout: its text, and what is known of its names.
+#[derive(Serialize, Deserialize)]
+struct Data {
+    layout: String,
+    symbols: Vec<Symbol>,
+}
+
+impl<S: StrideText> Serialize for SymLayout<S> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        let mut symbols: Vec<Symbol> = Vec::new();
+        self.shape.for_each(&mut |extent: &Extent| {
+            let fresh = extent.symbol().filter(|symbol| !symbols.contains(symbol));
+            symbols.extend(fresh.cloned());
+        });
+        let layout = self.to_string();
+        Data { layout, symbols }.serialize(serializer)
+    }
+}
+
+impl<'de, S: StrideText> Deserialize<'de> for SymLayout<S> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let data = Data::deserialize(deserializer)?;
+        SymLayout::parse(&data.layout, &data.symbols).map_err(D::Error::custom)
+    }
+}
+
+/// The shape with all that is known of a name at each of its places; else the leaf at fault.
+fn unified(shape: Nest<Extent>) -> Result<Nest<Extent>, (usize, Nest<Extent>, Rule)> {
+    let mut known: Vec<Symbol> = Vec::new();
+    let (mut leaf, mut differ) = (0, false);
+    let merged = shape.try_map(&mut |extent| {
+        leaf += 1;
+        let Some(symbol) = extent.symbol() else {
+            return Ok(());
+        };
+        match known.iter_mut().find(|k| k.name() == symbol.name()) {
+            Some(have) if have == symbol => {}
+            Some(have) => {
+                differ = true;
+                *have = have.merged(symbol)?;
+            }
+            None => known.push(symbol.clone()),
+        }
+        Ok(())
+    });
+    if let Err(LayoutError { rule, .. }) = merged {
+        return Err((leaf - 1, shape, rule));
+    }
+    if !differ {
+        return Ok(shape);
+    }
+    Ok(shape.map(&mut |extent| {
+        let named = |k: &&Symbol| extent.symbol().is_some_and(|s| s.name() == k.name());
+        match known.iter().find(named) {
+            Some(symbol) => extent.with_symbol(symbol),
+            None => extent.clone(),
+        }
+    }))
 }
 
 fn pair<S: StrideText>(input: &mut &str) -> ModalResult<(Nest<ExtentText>, Nest<S>)> {
