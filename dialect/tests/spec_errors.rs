@@ -97,6 +97,7 @@ rejects! {
     wrong_type_of_a_layout: "\"(16,8):(8,1)\"" => "[16, 8]";
     wrong_number_of_elements: "block = [128, 96, 64]" => "block = [128, 96]";
     unknown_chip: "gfx1201" => "gfx1200";
+    chip_without_atoms: "gfx1201" => "gfx950";
     unknown_element_type: "accumulate = \"f16\"" => "accumulate = \"fp16\"";
     unknown_layout_word: "a = { type = \"f16\", layout = \"row\" }"
         => "a = { type = \"f16\", layout = \"rwo\" }";

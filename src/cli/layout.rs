@@ -183,7 +183,7 @@ fn banks(arguments: &Arguments, value: &Value, chip: &str, bits: u32) -> Result<
     };
     let groups = machine.lds.groups(width, access);
     let model = BankModel {
-        banks: i64::from(machine.lds.banks),
+        banks: i64::from(machine.lds.banks_of(width, access)),
         width: i64::from(machine.lds.bank_bytes),
         groups: groups
             .iter()

@@ -140,11 +140,21 @@ fn has_operation(generation: Generation, name: &str) -> bool {
     else {
         return true;
     };
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     let is_rdna4 = match generation {
         Generation::Rdna3 | Generation::Rdna35 => false,
         Generation::Rdna4 => true,
+        Generation::Cdna4 => {
+            return !begins(&[
+                "wmma.",
+                "swmmac.",
+                "s.wait.",
+                "s.barrier.signal",
+                "s.barrier.wait",
+                "global.load.tr",
+            ]);
+        }
     };
-    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     if begins(&[
         "mfma.",
         "smfmac.",
@@ -198,28 +208,29 @@ mod tests {
 
     #[test]
     fn generations_have_their_instructions() {
-        use Generation::{Rdna3, Rdna4, Rdna35};
-        let cases: [(&str, [bool; 2]); 12] = [
-            ("rocdl.wmma.f32.16x16x16.f16", [true, true]),
+        use Generation::{Cdna4, Rdna3, Rdna4, Rdna35};
+        let cases: [(&str, [bool; 3]); 12] = [
+            ("rocdl.wmma.f32.16x16x16.f16", [true, true, false]),
             (
                 "llvm.amdgcn.wmma.f16.16x16x16.f16.tied.v16f16.v16f16",
-                [true, false],
+                [true, false, false],
             ),
-            ("rocdl.wmma.f32.16x16x16.fp8_bf8", [false, true]),
-            ("rocdl.wmma.i32.16x16x32.iu4", [false, true]),
-            ("rocdl.wmma.f32.16x16x32.f16", [false, false]),
-            ("rocdl.mfma.f32.16x16x32.f16", [false, false]),
-            ("rocdl.s.wait.dscnt", [false, true]),
-            ("rocdl.s.barrier", [true, true]),
-            ("rocdl.s.barrier.signal", [false, true]),
-            ("rocdl.cvt.pk.fp8.f32", [false, true]),
-            ("rocdl.cvt.pkrtz", [true, true]),
-            ("llvm.add", [true, true]),
+            ("rocdl.wmma.f32.16x16x16.fp8_bf8", [false, true, false]),
+            ("rocdl.wmma.i32.16x16x32.iu4", [false, true, false]),
+            ("rocdl.wmma.f32.16x16x32.f16", [false, false, false]),
+            ("rocdl.mfma.f32.16x16x32.f16", [false, false, true]),
+            ("rocdl.s.wait.dscnt", [false, true, false]),
+            ("rocdl.s.barrier", [true, true, true]),
+            ("rocdl.s.barrier.signal", [false, true, false]),
+            ("rocdl.cvt.pk.fp8.f32", [false, true, true]),
+            ("rocdl.cvt.pkrtz", [true, true, true]),
+            ("llvm.add", [true, true, true]),
         ];
-        for (name, [rdna3, rdna4]) in cases {
+        for (name, [rdna3, rdna4, cdna4]) in cases {
             assert_eq!(has_operation(Rdna3, name), rdna3, "{name}");
             assert_eq!(has_operation(Rdna35, name), rdna3, "{name}");
             assert_eq!(has_operation(Rdna4, name), rdna4, "{name}");
+            assert_eq!(has_operation(Cdna4, name), cdna4, "{name}");
         }
     }
 }

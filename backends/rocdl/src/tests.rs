@@ -328,7 +328,7 @@ fn names_are_checked() {
     };
     let error = compile_text(&text, &kernel, "gfx1201", &Options::default()).unwrap_err();
     assert!(error.to_string().ends_with("it has gemm"), "{error}");
-    for chip in ["gfx1200", "gfx950", "", "gfx"] {
+    for chip in ["gfx1200", "gfx942", "", "gfx"] {
         let error = compile_text(&text, &info(1), chip, &Options::default()).unwrap_err();
         assert!(matches!(error, RocdlError::UnknownChip(_)), "{error}");
     }

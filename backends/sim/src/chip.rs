@@ -7,6 +7,8 @@ use crate::error::Error;
 /// Instruction set generations, as far as execution differs between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Isa {
+    /// CDNA 4, whose instruction set descends from the ninth generation.
+    Gfx9,
     /// RDNA 3 and 3.5.
     Gfx11,
     /// RDNA 4.
@@ -32,6 +34,7 @@ impl Chip {
                 Isa::Gfx11
             }
             tilefold_machine::Generation::Rdna4 => Isa::Gfx12,
+            tilefold_machine::Generation::Cdna4 => Isa::Gfx9,
         };
         Ok(Chip { machine, isa })
     }

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use crate::chip::Isa;
 use crate::error::Error;
 use crate::group::{Common, Group, Tally};
 use crate::memory::{BufferId, Memory};
-use crate::object::{CodeObject, Kernel};
+use crate::object::{CodeObject, Descriptor, Kernel};
 use crate::program::{Op, Program};
 use crate::report::{Check, Checks, Class, Counters, InstructionConflicts, Report};
 use crate::start::{self, Start};
@@ -182,6 +183,16 @@ impl Simulator {
             .next_multiple_of(64);
         let (kernarg, notes) = start::kernarg(&kernel.info, size, launch, &self.memory)
             .map_err(|reason| refuse(kernel, reason))?;
+        if object.target().isa == Isa::Gfx9 {
+            allocated(&program, descriptor).map_err(|reason| refuse(kernel, reason))?;
+        }
+        let (words, first) = descriptor.preload();
+        let preload = kernarg
+            .chunks_exact(4)
+            .skip(first as usize)
+            .take(words as usize)
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+            .collect();
         let packet = start::packet(launch, lds_bytes, descriptor.scratch_bytes);
         let [kernarg, packet, image] = [&kernarg[..], &packet[..], object.image()].map(|bytes| {
             let id = self.memory.alloc_input(bytes);
@@ -196,6 +207,7 @@ impl Simulator {
             scratch_bytes: descriptor.scratch_bytes,
             vectors: program.vectors,
             entry: program.entry,
+            preload,
         };
         let snapshot = self.memory.snapshot();
         let (tally, overlap) = {
@@ -215,6 +227,28 @@ impl Simulator {
         };
         Ok(report(tally, &program, launch, notes))
     }
+}
+
+/// Whether the registers that a program names are among those that its descriptor asks for, where
+/// one file holds both kinds.
+fn allocated<const W: usize>(program: &Program<W>, descriptor: Descriptor) -> Result<(), String> {
+    let (all, offset) = (descriptor.unified_vgprs(), descriptor.accum_offset());
+    let kinds = [
+        ("v", program.vgprs, offset.min(all)),
+        ("a", program.agprs, all.saturating_sub(offset)),
+    ];
+    for (kind, named, allocated) in kinds {
+        if let Some(last) = named
+            .checked_sub(1)
+            .filter(|&last| last >= allocated as usize)
+        {
+            return Err(format!(
+                "its code names {kind}{last}, its descriptor asks for {allocated} registers of \
+                 that kind"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn common<'a, const W: usize>(
@@ -285,8 +319,12 @@ fn check(object: &CodeObject, kernel: &Kernel, launch: &Launch) -> Result<(), Er
     if kernel.descriptor.rounding() != 0 {
         return refuse("it asks for another rounding than to nearest even".into());
     }
-    if kernel.descriptor.preload != 0 {
+    let (words, first) = kernel.descriptor.preload();
+    if words != 0 && object.target().isa != Isa::Gfx9 {
         return refuse("it asks for preloaded arguments, which its chip does not have".into());
+    }
+    if words > 16 || first + words > 1 << 9 {
+        return refuse("it asks for more preloaded arguments than there are registers".into());
     }
     let size = kernel
         .descriptor

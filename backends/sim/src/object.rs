@@ -14,6 +14,8 @@ use crate::metadata::{self, KernelInfo};
 const NT_AMDGPU_METADATA: u32 = 32;
 /// Bytes of a kernel descriptor.
 const DESCRIPTOR_BYTES: usize = 64;
+/// Bytes before the code that counts on preloaded arguments.
+const PRELOAD_PROLOGUE: u64 = 256;
 /// Largest image that is loaded.
 const MAX_IMAGE: u64 = 1 << 28;
 
@@ -44,8 +46,9 @@ pub(crate) struct Descriptor {
     entry_offset: i64,
     rsrc1: u32,
     rsrc2: u32,
+    rsrc3: u32,
     properties: u16,
-    pub(crate) preload: u16,
+    preload: u16,
 }
 
 impl Descriptor {
@@ -57,6 +60,7 @@ impl Descriptor {
             scratch_bytes: u32_at(4),
             kernarg_bytes: u32_at(8),
             entry_offset: i64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| bytes[16 + i])),
+            rsrc3: u32_at(44),
             rsrc1: u32_at(48),
             rsrc2: u32_at(52),
             properties: u16_at(56),
@@ -82,6 +86,22 @@ impl Descriptor {
     /// Whether a NaN is clamped to zero. Always on where the bit has another meaning.
     pub(crate) fn clamp_nan(self) -> bool {
         self.rsrc1 >> 21 & 1 == 1
+    }
+
+    /// Vector registers of a wave on gfx90a and later: those of both kinds, in blocks of eight.
+    pub(crate) fn unified_vgprs(self) -> u32 {
+        8 * ((self.rsrc1 & 63) + 1)
+    }
+
+    /// The place of `a0` among them, which is the count of those named `v`.
+    pub(crate) fn accum_offset(self) -> u32 {
+        4 * ((self.rsrc3 & 63) + 1)
+    }
+
+    /// Words of the kernarg segment that are put in scalar registers, and the first of them.
+    pub(crate) fn preload(self) -> (u32, u32) {
+        let preload = u32::from(self.preload);
+        (preload & 127, preload >> 7)
     }
 
     pub(crate) fn user_sgprs(self) -> u32 {
@@ -137,7 +157,11 @@ impl CodeObject {
                 .and_then(|bytes| bytes.try_into().ok())
                 .map(Descriptor::parse)
                 .ok_or_else(|| Error::Format(format!("`{}` lies outside", info.symbol)))?;
-            let entry = at.wrapping_add_signed(descriptor.entry_offset);
+            let mut entry = at.wrapping_add_signed(descriptor.entry_offset);
+            if descriptor.preload().0 > 0 {
+                // Firmware that preloads skips the loads for firmware that does not.
+                entry = entry.wrapping_add(PRELOAD_PROLOGUE);
+            }
             if !code.contains(&entry) {
                 return Err(Error::Format(format!("`{}` enters no code", info.name)));
             }

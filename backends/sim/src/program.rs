@@ -82,12 +82,19 @@ pub(crate) struct Program<const W: usize> {
     pub(crate) at: BTreeMap<u64, usize>,
     /// LDS instructions, which number themselves.
     pub(crate) ds_count: usize,
-    /// Vector registers named anywhere.
+    /// Vector registers to keep: those named anywhere and a few more.
     pub(crate) vectors: usize,
+    /// One more than the last `v` named.
+    pub(crate) vgprs: usize,
+    /// One more than the last `a` named.
+    pub(crate) agprs: usize,
 }
 
 /// Registers beyond the last one named that an operand may still reach.
 const SLACK: usize = 16;
+
+/// Index of `a0`.
+const ACCUMULATORS: usize = 256;
 
 /// Most instructions that are decoded.
 const MAX_INSTRUCTIONS: usize = 1 << 20;
@@ -152,7 +159,7 @@ impl<const W: usize> Program<W> {
             .collect();
         let mut insts = Vec::with_capacity(texts.len());
         let mut ds_count = 0;
-        let mut vectors = 0;
+        let (mut vgprs, mut agprs) = (0, 0);
         for (address, (length, text)) in texts {
             let mut inst = inst(address, &text, chip, &mut ds_count);
             let line = Line::parse(&text);
@@ -167,7 +174,11 @@ impl<const W: usize> Program<W> {
                     .fills
                     .map_or(0, |(_, registers)| registers.vector[word]);
                 if let Some(last) = (bits | filled).checked_ilog2() {
-                    vectors = vectors.max(word * 64 + last as usize + 1);
+                    let end = word * 64 + last as usize + 1;
+                    match end.checked_sub(ACCUMULATORS) {
+                        Some(end) if end > 0 => agprs = agprs.max(end),
+                        _ => vgprs = vgprs.max(end),
+                    }
                 }
             }
             insts.push(inst);
@@ -178,7 +189,13 @@ impl<const W: usize> Program<W> {
             entry,
             at,
             ds_count,
-            vectors: vectors + SLACK,
+            vectors: SLACK
+                + match agprs {
+                    0 => vgprs,
+                    agprs => ACCUMULATORS + agprs,
+                },
+            vgprs,
+            agprs,
         })
     }
 

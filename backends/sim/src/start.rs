@@ -20,6 +20,8 @@ pub(crate) struct Start {
     pub(crate) scratch_bytes: u32,
     pub(crate) vectors: usize,
     pub(crate) entry: usize,
+    /// Words of the kernarg segment that follow the other user registers.
+    pub(crate) preload: Vec<u32>,
 }
 
 impl Start {
@@ -73,7 +75,7 @@ impl Start {
 
     fn scalars(&self, wave: u32, id: [u32; 3]) -> [u32; SCALARS] {
         let mut s = [0; SCALARS];
-        let mut next = 0;
+        let mut next = 0_usize;
         let mut pair = |s: &mut [u32; SCALARS], value: u64| {
             s[next] = value as u32;
             s[next + 1] = (value >> 32) as u32;
@@ -89,6 +91,11 @@ impl Start {
             if descriptor.property(bit) {
                 pair(&mut s, value);
             }
+        }
+        // The size of the private segment takes one register.
+        let first = next + usize::from(descriptor.property(6));
+        for (register, &word) in s.iter_mut().skip(first).zip(&self.preload) {
+            *register = word;
         }
         if self.isa == Isa::Gfx12 {
             // Architected: x in ttmp9, y and z in the halves of ttmp7, the wave in ttmp8.
@@ -107,7 +114,8 @@ impl Start {
         if descriptor.workgroup_info() {
             next += 1;
         }
-        if descriptor.private_segment() {
+        // gfx950 finds its scratch in registers of its own; the others add an offset that is 0.
+        if descriptor.private_segment() && self.isa == Isa::Gfx11 {
             s[next] = 0;
         }
         s

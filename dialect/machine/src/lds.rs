@@ -14,9 +14,9 @@ pub struct Lds {
     pub per_cu: u32,
     /// A workgroup's bytes are allocated in multiples of this.
     pub granule: u32,
-    /// Banks.
+    /// Banks there are. Accesses of some widths are spread over fewer: see [`Lds::banks_of`].
     pub banks: u32,
-    /// Bytes of a bank's word; word `w` lies in bank `w % banks`.
+    /// Bytes of a bank's word.
     pub bank_bytes: u32,
     read: LaneGroups,
     write: LaneGroups,
@@ -27,10 +27,22 @@ pub struct Lds {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaneGroups {
+    /// Banks of the widths that do not use all of them.
+    #[serde(default)]
+    banks: FewerBanks,
     b32: Vec<Vec<u8>>,
     b64: Vec<Vec<u8>>,
     b96: Vec<Vec<u8>>,
     b128: Vec<Vec<u8>>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FewerBanks {
+    b32: Option<u32>,
+    b64: Option<u32>,
+    b96: Option<u32>,
+    b128: Option<u32>,
 }
 
 /// Direction of an LDS access.
@@ -87,12 +99,29 @@ impl Width {
 }
 
 impl Lds {
-    /// The lanes served together in an access. Below 32 bits the groups of 32 bits hold.
-    pub fn groups(&self, width: Width, access: Access) -> &[Vec<u8>] {
-        let groups = match access {
+    /// Banks over which an access is spread: word `w` lies in bank `w % banks_of(..)`. Below 32
+    /// bits the banks of 32 bits hold.
+    pub fn banks_of(&self, width: Width, access: Access) -> u32 {
+        let fewer = &self.direction(access).banks;
+        let fewer = match width {
+            Width::B8 | Width::B16 | Width::B32 => fewer.b32,
+            Width::B64 => fewer.b64,
+            Width::B96 => fewer.b96,
+            Width::B128 => fewer.b128,
+        };
+        fewer.unwrap_or(self.banks)
+    }
+
+    fn direction(&self, access: Access) -> &LaneGroups {
+        match access {
             Access::Read => &self.read,
             Access::Write => &self.write,
-        };
+        }
+    }
+
+    /// The lanes served together in an access. Below 32 bits the groups of 32 bits hold.
+    pub fn groups(&self, width: Width, access: Access) -> &[Vec<u8>] {
+        let groups = self.direction(access);
         match width {
             Width::B8 | Width::B16 | Width::B32 => &groups.b32,
             Width::B64 => &groups.b64,
@@ -112,6 +141,7 @@ impl Machine {
     /// distinct words (of a bank's width) that active lanes touch in one bank, less one; add up
     /// over the groups. Lanes on one word share it, and a group without active lanes costs nothing.
     pub fn conflict_cycles(&self, addresses: &[Option<u32>], width: Width, access: Access) -> u32 {
+        let banks = self.lds.banks_of(width, access);
         self.lds
             .groups(width, access)
             .iter()
@@ -119,13 +149,13 @@ impl Machine {
                 let active = group
                     .iter()
                     .filter_map(|&lane| *addresses.get(usize::from(lane))?);
-                self.deepest_bank(active, width).saturating_sub(1)
+                self.deepest_bank(active, width, banks).saturating_sub(1)
             })
             .sum()
     }
 
     /// The largest number of distinct words in one bank among accesses at the given addresses.
-    fn deepest_bank(&self, addresses: impl Iterator<Item = u32>, width: Width) -> u32 {
+    fn deepest_bank(&self, addresses: impl Iterator<Item = u32>, width: Width, banks: u32) -> u32 {
         let word_bytes = u64::from(self.lds.bank_bytes);
         let mut words: Vec<u64> = addresses
             .flat_map(|address| {
@@ -136,9 +166,9 @@ impl Machine {
             .collect();
         words.sort_unstable();
         words.dedup();
-        let mut depths = vec![0; self.lds.banks as usize];
+        let mut depths = vec![0; banks as usize];
         for word in words {
-            depths[(word % u64::from(self.lds.banks)) as usize] += 1;
+            depths[(word % u64::from(banks)) as usize] += 1;
         }
         depths.into_iter().max().unwrap_or(0)
     }

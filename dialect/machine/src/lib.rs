@@ -28,13 +28,14 @@ pub use lds::{Access, LaneGroups, Lds, Width};
 pub use occupancy::Workgroup;
 
 /// The chip files, in the order in which they are listed to the user.
-const CHIPS: [&str; 3] = [
+const CHIPS: [&str; 4] = [
     include_str!("../chips/gfx1100.toml"),
     include_str!("../chips/gfx1151.toml"),
     include_str!("../chips/gfx1201.toml"),
+    include_str!("../chips/gfx950.toml"),
 ];
 
-/// What is known of one chip. Figures hold for wave32 and cu mode.
+/// What is known of one chip. On RDNA figures hold for wave32 and cu mode.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
@@ -68,6 +69,8 @@ pub struct Machine {
     /// What is shown to a user and rests on one of them says so.
     pub weak: Vec<String>,
     matrix_cycles: BTreeMap<String, u32>,
+    #[serde(default)]
+    matrix_cycles_narrow: BTreeMap<String, u32>,
 }
 
 /// Instruction set generations: what decides which atoms a chip has.
@@ -82,6 +85,9 @@ pub enum Generation {
     /// RDNA 4: gfx1201.
     #[serde(rename = "rdna4")]
     Rdna4,
+    /// CDNA 4: gfx950.
+    #[serde(rename = "cdna4")]
+    Cdna4,
 }
 
 /// Vector registers, counted as registers of one wave (one register is 4 bytes in every lane).
@@ -102,16 +108,24 @@ pub struct Vgpr {
 pub struct Device {
     /// Product name.
     pub name: String,
-    /// Compute units.
+    /// Compute units, those of all accelerator dies together.
     pub cu: u32,
+    /// Accelerator dies (XCDs), each with an L2 cache of its own; consecutive workgroups go to
+    /// consecutive dies in turn. 1 where nothing is said.
+    #[serde(default = "one_die")]
+    pub xcds: u32,
     /// Boost clock in MHz.
     pub clock_mhz: u32,
     /// Peak memory bandwidth in GB/s (10^9 bytes).
     pub dram_gbps: u32,
-    /// Bytes of the L2 cache.
+    /// Bytes of the L2 cache, of one die where there are several.
     pub l2_bytes: u64,
     /// Bytes of the last-level cache between L2 and memory.
     pub llc_bytes: u64,
+}
+
+fn one_die() -> u32 {
+    1
 }
 
 /// The error of [`Machine::by_name`].
@@ -154,9 +168,17 @@ impl Machine {
     }
 
     /// Cycles for which a matrix instruction, by its assembly name, keeps one SIMD's matrix unit.
-    /// None for an instruction that the chip does not have.
+    /// None for an instruction that the chip does not have. Of an instruction that takes operands
+    /// of several formats these are the cycles with 8-bit ones: see
+    /// [`Machine::narrow_matrix_cycles`].
     pub fn matrix_cycles(&self, instruction: &str) -> Option<u32> {
         self.matrix_cycles.get(instruction).copied()
+    }
+
+    /// Cycles of a matrix instruction that takes operands of several formats, where both have six
+    /// or four bits. None for all other instructions.
+    pub fn narrow_matrix_cycles(&self, instruction: &str) -> Option<u32> {
+        self.matrix_cycles_narrow.get(instruction).copied()
     }
 
     /// The matrix instructions with a known issue time, in order of name, and their cycles.

@@ -6,6 +6,7 @@ use tilefold_machine::Machine;
 use super::Spec;
 use super::error::{SpecError, join};
 use super::read::{listed, nearest, shortened};
+use crate::atoms::MmaAtom;
 use crate::element::ElementType;
 use crate::plan::{LdsLayout, PartialCopy};
 use crate::problem::{Extent, MAX_ELEMENTS, Operand, OperandLayout};
@@ -23,18 +24,36 @@ pub(super) fn check(spec: &Spec) -> Result<(), SpecError> {
     lds(spec, machine)
 }
 
+/// The chip's record. A chip of which only the record is there has no atoms to make a kernel of.
 fn machine(spec: &Spec) -> Result<&'static Machine, SpecError> {
-    Machine::by_name(&spec.arch).map_err(|unknown| {
-        let mut help = format!("known chips are {}", listed(&unknown.known));
-        if let Some(near) = nearest(&unknown.name, &unknown.known) {
-            help = format!("did you mean `{near}`? {help}");
-        }
-        spec.error(
+    let has_atoms = |chip: &&str| MmaAtom::of_chip(chip).next().is_some();
+    let known: Vec<_> = Machine::all()
+        .iter()
+        .map(|machine| machine.name.as_str())
+        .filter(has_atoms)
+        .collect();
+    match Machine::by_name(&spec.arch) {
+        Ok(machine) if has_atoms(&machine.name.as_str()) => Ok(machine),
+        Ok(machine) => Err(spec.error(
             "arch",
-            format!("unknown chip `{}`", shortened(&unknown.name)),
-            help,
-        )
-    })
+            format!("there are no atoms for `{}` yet", machine.name),
+            format!(
+                "the simulator and `tilefold layout` know the chip; kernels are made for {}",
+                listed(&known)
+            ),
+        )),
+        Err(unknown) => {
+            let mut help = format!("known chips are {}", listed(&known));
+            if let Some(near) = nearest(&unknown.name, &known) {
+                help = format!("did you mean `{near}`? {help}");
+            }
+            Err(spec.error(
+                "arch",
+                format!("unknown chip `{}`", shortened(&unknown.name)),
+                help,
+            ))
+        }
+    }
 }
 
 fn operands(spec: &Spec) -> Result<(), SpecError> {

@@ -291,7 +291,8 @@ impl Rows {
     fn place(self, row: usize) -> (usize, usize, u32) {
         let (register, lane) = match self.isa {
             Isa::Gfx11 => (row / 2, 16 * (row % 2)),
-            Isa::Gfx12 => (row % 8, 16 * (row / 8)),
+            // gfx9 has no WMMA.
+            Isa::Gfx12 | Isa::Gfx9 => (row % 8, 16 * (row / 8)),
         };
         match self.packed {
             true => (register / 2, lane, 16 * (register as u32 % 2)),

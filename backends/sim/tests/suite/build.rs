@@ -51,6 +51,11 @@ const PRELUDE: &str = r#"
     memory_order_relaxed, memory_scope_device)
 "#;
 
+/// The ELF file of an assembly file.
+pub fn assemble(chip: &str, source: &str) -> Vec<u8> {
+    run(chip, "assembler", source, &[])
+}
+
 /// The ELF file of an OpenCL C source.
 pub fn elf(chip: &str, source: &str) -> Vec<u8> {
     run(
@@ -74,7 +79,7 @@ pub fn compile_with(chip: &str, source: &str, flags: &[&str]) -> CodeObject {
 }
 
 /// A kernel `k` from its instructions, with three buffers as arguments, 1 KiB of LDS and 16 bytes
-/// of scratch. `{load}`, `{lds}`, `{scalar}` and `{barrier}` stand for the chip's waits for all
+/// of scratch, in wave64 on gfx9 and in wave32 elsewhere. `{load}`, `{lds}`, `{scalar}` and `{barrier}` stand for the chip's waits for all
 /// loads, LDS operations and scalar loads, and for its barrier; `{load but one}` and
 /// `{lds but one}` let the last one stand.
 pub fn kernel(chip: &str, body: &str) -> CodeObject {
@@ -84,6 +89,12 @@ pub fn kernel(chip: &str, body: &str) -> CodeObject {
 /// The ELF file of such a kernel.
 pub fn kernel_elf(chip: &str, body: &str) -> Vec<u8> {
     let gfx12 = chip.starts_with("gfx12");
+    let gfx9 = chip.starts_with("gfx9");
+    // gfx9 shares one register file between both kinds, a0 from 64 here.
+    let (wave, registers) = match gfx9 {
+        true => (64, ".amdhsa_accum_offset 64"),
+        false => (32, ".amdhsa_wavefront_size32 1"),
+    };
     let words = match gfx12 {
         true => [
             ("{load}", "s_wait_loadcnt 0"),
@@ -126,7 +137,7 @@ s_endpgm
     .amdhsa_next_free_sgpr 64
     .amdhsa_group_segment_fixed_size 1024
     .amdhsa_private_segment_fixed_size 16
-    .amdhsa_wavefront_size32 1
+    {registers}
     .amdhsa_float_denorm_mode_32 3
 .end_amdhsa_kernel
 .amdgpu_metadata
@@ -140,7 +151,7 @@ amdhsa.kernels:
     .kernarg_segment_align: 8
     .group_segment_fixed_size: 1024
     .private_segment_fixed_size: 16
-    .wavefront_size: 32
+    .wavefront_size: {wave}
     .sgpr_count: 64
     .vgpr_count: 128
     .max_flat_workgroup_size: 1024

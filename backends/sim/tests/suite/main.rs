@@ -4,6 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 mod build;
+mod cdna;
 mod counters;
 mod faults;
 mod gemm;
@@ -16,7 +17,7 @@ mod scalars;
 mod scope;
 mod sources;
 
-/// The simulated chips.
+/// The simulated chips in wave32.
 const CHIPS: [&str; 3] = ["gfx1100", "gfx1151", "gfx1201"];
 
 /// The bytes of numbers, as kernels see them.

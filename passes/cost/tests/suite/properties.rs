@@ -210,10 +210,16 @@ fn a_block_beyond_the_matrix_reads_the_matrix() {
 
 #[test]
 fn boards_have_lines_and_rates() {
-    for machine in Machine::all() {
+    // Of gfx950 there are no rates yet.
+    for machine in Machine::all()
+        .iter()
+        .filter(|machine| machine.name != "gfx950")
+    {
         assert_eq!(u64::from(machine.cache_line) * 8, LINE_BITS);
         for device in &machine.devices {
             Model::of_device(machine, &device.name).expect("every board has rates");
         }
     }
+    let without = Machine::by_name("gfx950").expect("it has a record");
+    assert!(Model::new(without).is_err());
 }
