@@ -73,6 +73,31 @@ impl<S: Stride> Layout<S> {
         }
     }
 
+    /// Extents under a 0 of `profile` become 1, strides stay: CuTe's `filter_zeros` with a target
+    /// profile, which is a stride's as a rule.
+    ///
+    /// # Errors
+    /// [`Rule::OrderProfile`] where the profile's tree is not the shape's or coarser.
+    pub fn filter_zeros_by(&self, profile: &IntTuple) -> Result<Layout<S>> {
+        fn walk(shape: &IntTuple, profile: &IntTuple) -> IntTuple {
+            match (shape, profile) {
+                (_, Nest::Int(0)) => shape.map(&mut |_| 1),
+                (Nest::Tuple(n), Nest::Tuple(p)) => {
+                    Nest::Tuple(n.iter().zip(p).map(|(n, p)| walk(n, p)).collect())
+                }
+                _ => shape.clone(),
+            }
+        }
+        if !profile.compatible_profile(&self.shape) {
+            let rule = Rule::OrderProfile;
+            return Err(LayoutError::binary("filter_zeros", self, profile, rule));
+        }
+        Ok(Layout {
+            shape: walk(&self.shape, profile),
+            stride: self.stride.clone(),
+        })
+    }
+
     /// [`Layout::filter_zeros`], coalesced: what the layout is without repetition.
     pub fn filter(&self) -> Layout<S> {
         let mut modes = self.flat_modes();

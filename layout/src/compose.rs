@@ -70,7 +70,7 @@ impl<S: Stride> Layout<S> {
     }
 }
 
-impl Layout {
+impl<S: Stride> Layout<S> {
     /// The compositions with a tile and with what repeats it.
     ///
     /// Leaves of the repetition count tiles: where such a stride does not divide an extent it walks
@@ -80,7 +80,7 @@ impl Layout {
         &self,
         tile: &Layout,
         rest: &Layout,
-    ) -> Result<(Layout, Layout), Fault> {
+    ) -> Result<(Layout<S>, Layout<S>), Fault> {
         let mut walk = Walk {
             left: self,
             fields: Vec::with_capacity(1),

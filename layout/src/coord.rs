@@ -3,7 +3,7 @@
 use crate::error::{LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::{IntTuple, Nest};
-use crate::stride::{Basis, Stride};
+use crate::stride::{Basis, Path, Stride};
 
 /// The coordinate within `shape` of a 1-D index, colexicographically (first mode fastest).
 ///
@@ -185,6 +185,42 @@ impl Layout {
 }
 
 impl Layout<Basis> {
+    /// The layout that gives each coordinate of a shape itself, `(4,(2,2)):(1@0,(1@0@1,1@1@1))`:
+    /// CuTe's identity layout.
+    ///
+    /// # Errors
+    /// As [`Layout::new`]; [`Rule::Depth`] where a path would be longer than a [`Path`] can be, and
+    /// [`Rule::TooLarge`] above 256 modes.
+    pub fn coordinates(shape: impl Into<IntTuple>) -> Result<Layout<Basis>> {
+        fn walk(shape: &IntTuple, path: &mut Vec<usize>) -> Result<Nest<Basis>, Rule> {
+            let Nest::Tuple(items) = shape else {
+                return Basis::new(1, path).map(Nest::Int).ok_or_else(|| {
+                    let (depth, limit) = (path.len(), Path::MAX_LEN);
+                    match depth > limit {
+                        true => Rule::Depth { depth, limit },
+                        false => Rule::TooLarge {
+                            cells: path.iter().max().map_or(0, |&i| i as i64 + 1),
+                            limit: 256,
+                        },
+                    }
+                });
+            };
+            let mut out = Vec::with_capacity(items.len());
+            for (i, item) in items.iter().enumerate() {
+                path.push(i);
+                out.push(walk(item, path)?);
+                path.pop();
+            }
+            Ok(Nest::Tuple(out))
+        }
+        let shape = shape.into();
+        // Refuses a shape of unbounded depth before it is walked.
+        Layout::new(shape.clone(), shape.map(&mut |_| 0i64))?;
+        let stride = walk(&shape, &mut vec![])
+            .map_err(|rule| LayoutError::unary("make_identity_layout", &shape, rule))?;
+        Layout::new(shape, stride)
+    }
+
     /// The coordinate that the layout sends a 1-D coordinate to, with one entry per mode its
     /// strides name.
     ///
@@ -192,9 +228,17 @@ impl Layout<Basis> {
     /// [`Rule::Overflow`], and [`Rule::Mismatch`] where the strides name both a mode and a mode
     /// inside it.
     pub fn coord_at(&self, index: i64) -> Result<IntTuple> {
+        self.coord_at_coord(&Nest::Int(index))
+    }
+
+    /// The coordinate that the layout sends a coordinate to, which may be coarser than the shape.
+    ///
+    /// # Errors
+    /// As [`Layout::coord_at`], and [`Rule::Rank`].
+    pub fn coord_at_coord(&self, at: &IntTuple) -> Result<IntTuple> {
         let mut coord = Nest::Int(0);
         let mut deep = false;
-        self.visit_coord("coord_at", &Nest::Int(index), &mut |c, d| {
+        self.visit_coord("coord_at", at, &mut |c, d| {
             let amount = c.checked_mul(d.value)?;
             deep |= !add_along(&mut coord, d.path.indices(), amount)?;
             Some(())

@@ -4,9 +4,10 @@ use crate::coalesce::coalesced;
 use crate::compose::Fault;
 use crate::error::{LayoutError, Result, Rule};
 use crate::layout::Layout;
+use crate::stride::Stride;
 use crate::tiler::Tiler;
 
-impl Layout {
+impl<S: Stride> Layout<S> {
     /// Splits into (tile, rest): the tile's coordinates pick the elements that `tiler` names, the
     /// rest says which repetition of it. With one tiler per mode, each mode is split so.
     ///
@@ -15,7 +16,7 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::complement`] of the tiler and [`Layout::compose`].
-    pub fn logical_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
+    pub fn logical_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout<S>> {
         self.divide("logical_divide", &tiler.into())?
             .validated("logical_divide")
     }
@@ -25,11 +26,11 @@ impl Layout {
     /// # Errors
     /// [`Rule::Divisibility`] with the mode and both sizes, [`Rule::Mismatch`] where the tile has
     /// gaps that cannot be filled or reaches past an extent within the mode, or as [`Layout::logical_divide`].
-    pub fn divide_evenly(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
+    pub fn divide_evenly(&self, tiler: impl Into<Tiler>) -> Result<Layout<S>> {
         self.divided_evenly(&tiler.into())
     }
 
-    fn divided_evenly(&self, tiler: &Tiler) -> Result<Layout> {
+    fn divided_evenly(&self, tiler: &Tiler) -> Result<Layout<S>> {
         let fail = |rule| Err(LayoutError::binary("logical_divide", self, tiler, rule).at([]));
         match tiler {
             Tiler::Whole => Ok(self.clone()),
@@ -62,7 +63,7 @@ impl Layout {
         }
     }
 
-    fn divide(&self, operation: &'static str, tiler: &Tiler) -> Result<Layout> {
+    fn divide(&self, operation: &'static str, tiler: &Tiler) -> Result<Layout<S>> {
         match tiler {
             Tiler::Whole => Ok(self.clone()),
             Tiler::Layout(tile) => {
@@ -81,7 +82,7 @@ impl Layout {
     }
 
     /// The tile and the rest of one mode.
-    fn cut(&self, operation: &'static str, tile: &Layout) -> Result<(Layout, Layout)> {
+    fn cut(&self, operation: &'static str, tile: &Layout) -> Result<(Layout<S>, Layout<S>)> {
         let fail = |(path, rule): Fault| LayoutError::binary(operation, self, tile, rule).at(path);
         let within = coalesced(&self.flat_modes());
         let within: Vec<_> = within.iter().map(|m| m.0).collect();
@@ -92,7 +93,7 @@ impl Layout {
     }
 
     /// The tiles of all modes and the rests of all modes, along the tiler's tree.
-    fn cut_all(&self, operation: &'static str, tiler: &Tiler) -> Result<(Layout, Layout)> {
+    fn cut_all(&self, operation: &'static str, tiler: &Tiler) -> Result<(Layout<S>, Layout<S>)> {
         match tiler {
             Tiler::Layout(tile) => self.cut(operation, tile),
             Tiler::Whole => {
@@ -124,7 +125,7 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_divide`]; [`Rule::NothingToZip`] for `_`.
-    pub fn zipped_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
+    pub fn zipped_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout<S>> {
         let (tile, rest) = self.cut_all("zipped_divide", &tiler.into())?;
         Layout::join(vec![tile, rest], "zipped_divide")
     }
@@ -133,7 +134,7 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::zipped_divide`].
-    pub fn tiled_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
+    pub fn tiled_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout<S>> {
         let (tile, rest) = self.cut_all("tiled_divide", &tiler.into())?;
         let mut modes = vec![tile];
         modes.extend(rest.into_modes());
@@ -144,7 +145,7 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::zipped_divide`].
-    pub fn flat_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
+    pub fn flat_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout<S>> {
         let (tile, rest) = self.cut_all("flat_divide", &tiler.into())?;
         let mut modes = tile.into_modes();
         modes.extend(rest.into_modes());
@@ -156,7 +157,7 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::zipped_divide`].
-    pub fn hier_unzip_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
+    pub fn hier_unzip_divide(&self, tiler: impl Into<Tiler>) -> Result<Layout<S>> {
         self.zipped_divide(tiler)
     }
 }

@@ -4,6 +4,7 @@ use crate::coalesce::coalesced;
 use crate::error::{LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::IntTuple;
+use crate::stride::Stride;
 
 impl Layout {
     /// The layout that reaches what this one leaves out: its offsets and this one's do not overlap,
@@ -169,13 +170,15 @@ impl Layout {
         }
         inverse.validated("left_inverse").map_err(|e| fail(e.rule))
     }
+}
 
+impl<S: Stride> Layout<S> {
     /// The coordinates that the layout sends to 0, as a layout: its stride-0 modes.
     pub fn nullspace(&self) -> Layout {
         let mut covered = 1i64;
         let mut modes = Vec::new();
         for (extent, stride) in self.flat_modes() {
-            if stride == 0 {
+            if stride.is_zero() {
                 modes.push((extent, if extent == 1 { 0 } else { covered }));
             }
             covered *= extent;

@@ -5,6 +5,7 @@ use crate::composed::{ComposedLayout, Outer};
 use crate::error::{LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::{IntTuple, Nest};
+use crate::stride::{Basis, Stride};
 
 impl Layout {
     /// The layout in units of `n` elements: strides are divided by `n`, and modes within a unit
@@ -19,40 +20,10 @@ impl Layout {
         if n < 1 {
             return Err(fail(Rule::PositiveFactor { factor: n }));
         }
-        // The offset that the modes reach within one unit, all together.
-        let mut inside = 0i64;
-        self.by_leaf(&mut |extent, stride| {
-            if stride == 0 {
-                return Ok((extent, 0));
-            }
-            let size = stride
-                .checked_abs()
-                .ok_or(Rule::Overflow { what: "the stride" })?;
-            if size % n == 0 {
-                Ok((extent, stride / n))
-            } else if n % size == 0 {
-                let within = n / size;
-                if stride < 0 && extent > 1 {
-                    return Err(Rule::NonNegativeStride { stride });
-                }
-                inside = inside.saturating_add((extent.min(within) - 1) * size);
-                if inside >= n {
-                    let why = "the modes overlap within a unit, so their sum crosses into the next";
-                    return Err(Rule::Mismatch { why });
-                }
-                Ok((
-                    extent / within + i64::from(extent % within != 0),
-                    stride.signum(),
-                ))
-            } else {
-                Err(Rule::Divisibility {
-                    value: stride,
-                    divisor: n,
-                })
-            }
-        })
-        .map_err(|(path, rule)| fail(rule).at(path))?
-        .validated("upcast")
+        let mut unit = Unit { n, inside: 0 };
+        self.by_leaf(&mut |extent, stride| unit.leaf(extent, stride))
+            .map_err(|(path, rule)| fail(rule).at(path))?
+            .validated("upcast")
     }
 
     /// The layout with each element split into `n`: the contiguous mode grows by `n`, all other
@@ -82,11 +53,81 @@ impl Layout {
         .map_err(|(path, rule)| fail(rule).at(path))?
         .validated("downcast")
     }
+}
 
+impl Layout<Basis> {
+    /// The layout with mode `mode` of its coordinates in units of `n`; other modes stay.
+    ///
+    /// # Errors
+    /// As [`Layout::upcast`], for the strides that lead to that very mode; [`Rule::Mismatch`] where
+    /// one leads inside it, so that its unit is not this mode's.
+    pub fn upcast_along(&self, n: i64, mode: usize) -> Result<Layout<Basis>> {
+        let fail = |rule| LayoutError::binary("upcast", self, &n, rule);
+        if n < 1 {
+            return Err(fail(Rule::PositiveFactor { factor: n }));
+        }
+        let mut unit = Unit { n, inside: 0 };
+        self.by_leaf(&mut |extent, stride: Basis| {
+            let path = stride.path.indices();
+            if stride.value == 0 || path.first().copied().map(usize::from) != Some(mode) {
+                return Ok((extent, stride));
+            }
+            if path.len() > 1 {
+                let why = "the stride leads inside the mode, whose units are not the mode's own";
+                return Err(Rule::Mismatch { why });
+            }
+            let (extent, value) = unit.leaf(extent, stride.value)?;
+            Ok((extent, Basis { value, ..stride }))
+        })
+        .map_err(|(path, rule)| fail(rule).at(path))?
+        .validated("upcast")
+    }
+}
+
+/// A unit of `n` elements, and the offset that the modes so far reach within it, all together.
+struct Unit {
+    n: i64,
+    inside: i64,
+}
+
+impl Unit {
+    /// One mode in units.
+    fn leaf(&mut self, extent: i64, stride: i64) -> Result<(i64, i64), Rule> {
+        if stride == 0 {
+            return Ok((extent, 0));
+        }
+        let n = self.n;
+        let overflow = Rule::Overflow { what: "the stride" };
+        let size = stride.checked_abs().ok_or(overflow)?;
+        if size % n == 0 {
+            return Ok((extent, stride / n));
+        }
+        if n % size != 0 {
+            return Err(Rule::Divisibility {
+                value: stride,
+                divisor: n,
+            });
+        }
+        let within = n / size;
+        if stride < 0 && extent > 1 {
+            return Err(Rule::NonNegativeStride { stride });
+        }
+        let reach = (extent.min(within) - 1) * size;
+        self.inside = self.inside.saturating_add(reach);
+        if self.inside >= n {
+            let why = "the modes overlap within a unit, so their sum crosses into the next";
+            return Err(Rule::Mismatch { why });
+        }
+        let units = extent / within + i64::from(extent % within != 0);
+        Ok((units, stride.signum()))
+    }
+}
+
+impl<S: Stride> Layout<S> {
     fn by_leaf(
         &self,
-        f: &mut impl FnMut(i64, i64) -> Result<(i64, i64), Rule>,
-    ) -> Result<Layout, (Vec<usize>, Rule)> {
+        f: &mut impl FnMut(i64, S) -> Result<(i64, S), Rule>,
+    ) -> Result<Layout<S>, (Vec<usize>, Rule)> {
         if let (Nest::Int(n), Nest::Int(d)) = (&self.shape, &self.stride) {
             let (n, d) = f(*n, *d).map_err(|rule| (vec![], rule))?;
             return Ok(Layout {

@@ -4,11 +4,12 @@ use crate::composed::ComposedLayout;
 use crate::error::{LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::{IntTuple, Nest};
+use crate::stride::Stride;
 
 /// A coordinate with holes: `None`, written `_`, keeps the mode it stands on.
 pub type SliceCoord = Nest<Option<i64>>;
 
-impl Layout {
+impl<S: Stride> Layout<S> {
     /// The modes under `_`, side by side; the part of the function that the fixed coordinates add
     /// is dropped ([`Layout::slice_and_offset`] has it).
     ///
@@ -16,45 +17,54 @@ impl Layout {
     ///
     /// # Errors
     /// [`Rule::Rank`] with the mode and both ranks where a tuple of the coordinate stands on a mode
-    /// of another rank, and as [`Layout::slice_and_offset`].
-    pub fn slice(&self, coord: &SliceCoord) -> Result<Layout> {
-        Ok(self.slice_and_offset(coord)?.0)
-    }
-
-    /// The modes under `_`, and the offset of the coordinates given elsewhere.
-    ///
-    /// # Errors
-    /// As [`Layout::slice`]; [`Rule::Overflow`] for the offset.
-    pub fn slice_and_offset(&self, coord: &SliceCoord) -> Result<(Layout, i64)> {
+    /// of another rank.
+    pub fn slice(&self, coord: &SliceCoord) -> Result<Layout<S>> {
         if *coord == Nest::Int(None) {
-            return Ok((self.clone(), 0));
+            return Ok(self.clone());
         }
-        let mut parts = Parts {
-            kept: vec![],
-            offset: 0,
-        };
-        walk(coord, self, &mut parts).map_err(|(mut path, rule)| {
+        let mut kept = vec![];
+        walk(coord, self, &mut kept, &mut |_, _| Ok(())).map_err(|(mut path, rule)| {
             path.reverse();
             LayoutError::binary("slice", self, &slice_text(coord), rule).at(path)
         })?;
-        let layout = if parts.kept.is_empty() {
-            Layout::unit()
-        } else {
-            Layout::concat(&parts.kept)?
-        };
-        Ok((layout, parts.offset))
+        match kept.is_empty() {
+            true => Ok(Layout::unit()),
+            false => Layout::concat(&kept),
+        }
     }
 
     /// The modes that `coord` fixes, side by side: what [`Layout::slice`] leaves out.
     ///
     /// # Errors
     /// As [`Layout::slice`].
-    pub fn dice(&self, coord: &SliceCoord) -> Result<Layout> {
+    pub fn dice(&self, coord: &SliceCoord) -> Result<Layout<S>> {
         let flipped = coord.map(&mut |c| match c {
             Some(_) => None,
             None => Some(0),
         });
         self.slice(&flipped)
+    }
+}
+
+impl Layout {
+    /// The modes under `_`, and the offset of the coordinates given elsewhere.
+    ///
+    /// # Errors
+    /// As [`Layout::slice`]; [`Rule::Overflow`] for the offset.
+    pub fn slice_and_offset(&self, coord: &SliceCoord) -> Result<(Layout, i64)> {
+        let mut total = 0i64;
+        let layout = self.slice(coord)?;
+        let mut add = |mode: &Layout, c: i64| {
+            let offset = mode.at_coord(&IntTuple::Int(c)).map_err(|e| e.rule)?;
+            let overflow = Rule::Overflow { what: "the offset" };
+            total = total.checked_add(offset).ok_or(overflow)?;
+            Ok(())
+        };
+        walk(coord, self, &mut vec![], &mut add).map_err(|(mut path, rule)| {
+            path.reverse();
+            LayoutError::binary("slice", self, &slice_text(coord), rule).at(path)
+        })?;
+        Ok((layout, total))
     }
 }
 
@@ -74,21 +84,16 @@ impl ComposedLayout {
     }
 }
 
-struct Parts {
-    kept: Vec<Layout>,
-    offset: i64,
-}
-
-fn walk(coord: &SliceCoord, layout: &Layout, parts: &mut Parts) -> Result<(), (Vec<usize>, Rule)> {
+/// Collects the modes under `_`, and gives each coordinate that is fixed, with its mode, to `fixed`.
+fn walk<S: Stride>(
+    coord: &SliceCoord,
+    layout: &Layout<S>,
+    kept: &mut Vec<Layout<S>>,
+    fixed: &mut impl FnMut(&Layout<S>, i64) -> Result<(), Rule>,
+) -> Result<(), (Vec<usize>, Rule)> {
     match coord {
-        Nest::Int(None) => parts.kept.push(layout.clone()),
-        Nest::Int(Some(c)) => {
-            let offset = layout
-                .at_coord(&IntTuple::Int(*c))
-                .map_err(|e| (vec![], e.rule))?;
-            let overflow = (vec![], Rule::Overflow { what: "the offset" });
-            parts.offset = parts.offset.checked_add(offset).ok_or(overflow)?;
-        }
+        Nest::Int(None) => kept.push(layout.clone()),
+        Nest::Int(Some(c)) => fixed(layout, *c).map_err(|rule| (vec![], rule))?,
         Nest::Tuple(items) => {
             let modes = layout.modes();
             if layout.depth() == 0 || items.len() != modes.len() {
@@ -101,7 +106,7 @@ fn walk(coord: &SliceCoord, layout: &Layout, parts: &mut Parts) -> Result<(), (V
                 ));
             }
             for (i, (coord, mode)) in items.iter().zip(&modes).enumerate() {
-                walk(coord, mode, parts).map_err(|(mut path, rule)| {
+                walk(coord, mode, kept, fixed).map_err(|(mut path, rule)| {
                     path.push(i);
                     (path, rule)
                 })?;

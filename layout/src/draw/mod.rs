@@ -1,8 +1,8 @@
 //! Pictures of layouts: tables for a terminal, and SVG.
 //!
-//! Three subjects: the offsets of a layout ([`Drawing::offsets`]), who owns what in a
-//! thread-value layout ([`Drawing::ownership`]), and which lanes collide in which memory banks
-//! ([`Drawing::banks`]). A drawing is text and colours in cells; [`Drawing::to_text`] and
+//! Four subjects: the offsets of a layout ([`Drawing::offsets`]), the coordinates it gives
+//! ([`Drawing::coordinates`]), who owns what in a thread-value layout ([`Drawing::ownership`]), and
+//! which lanes collide in which memory banks ([`Drawing::banks`]). A drawing is text and colours in cells; [`Drawing::to_text`] and
 //! [`Drawing::to_svg`] render it.
 
 mod banks;
@@ -10,10 +10,13 @@ mod render;
 
 pub use banks::{BankModel, BankUse, bank_use};
 
+use std::fmt;
+
 use crate::composed::ComposedLayout;
 use crate::error::{LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::IntTuple;
+use crate::stride::Basis;
 
 /// Drawings hold at most this many cells.
 pub const MAX_CELLS: i64 = 1 << 16;
@@ -24,6 +27,8 @@ pub struct Drawing {
     title: String,
     columns: usize,
     cells: Vec<Cell>,
+    /// Rows and columns of the whole, of which this is the upper left corner.
+    whole: (i64, i64),
 }
 
 /// One cell: its text, and the colour group it belongs to.
@@ -40,7 +45,25 @@ impl Drawing {
             title,
             columns,
             cells: vec![Cell::default(); rows * columns],
+            whole: (rows as i64, columns as i64),
         }
+    }
+
+    /// Rows and columns that are left out.
+    pub fn left_out(&self) -> (i64, i64) {
+        (
+            self.whole.0 - self.rows() as i64,
+            self.whole.1 - self.columns as i64,
+        )
+    }
+
+    /// The upper left corner of at most so many rows and columns.
+    pub fn corner(mut self, rows: usize, columns: usize) -> Drawing {
+        let (rows, kept) = (rows.min(self.rows()), columns.min(self.columns));
+        let lines = self.cells.chunks(self.columns.max(1)).take(rows);
+        self.cells = lines.flat_map(|line| line[..kept].to_vec()).collect();
+        self.columns = kept;
+        self
     }
 
     /// Number of rows.
@@ -65,20 +88,96 @@ impl Drawing {
     /// # Errors
     /// [`Rule::TooLarge`] above [`MAX_CELLS`].
     pub fn offsets(layout: impl Into<ComposedLayout>) -> Result<Drawing> {
+        Drawing::offsets_within(layout, usize::MAX, usize::MAX)
+    }
+
+    /// The upper left corner of [`Drawing::offsets`], of at most so many rows and columns.
+    ///
+    /// # Errors
+    /// [`Rule::TooLarge`] where the corner is above [`MAX_CELLS`].
+    pub fn offsets_within(
+        layout: impl Into<ComposedLayout>,
+        rows: usize,
+        columns: usize,
+    ) -> Result<Drawing> {
         let layout = layout.into();
-        let (rows, columns) = grid("draw", &layout)?;
-        let mut drawing = Drawing::empty(layout.to_string(), rows, columns);
-        for (i, offset) in layout.offsets().enumerate() {
-            let place = if layout.rank() == 1 {
-                i
-            } else {
-                i % rows * columns + i / rows
-            };
-            let group = usize::try_from(offset.rem_euclid(8)).ok();
-            drawing.cells[place] = Cell {
-                text: offset.to_string(),
-                group,
-            };
+        let first = layout.inner().mode(0)?.size();
+        Drawing::corner_of(
+            &layout,
+            first,
+            layout.rank(),
+            layout.size(),
+            (rows, columns),
+            |i| {
+                let offset = layout.at(i);
+                Ok((offset.to_string(), offset))
+            },
+        )
+    }
+
+    /// The coordinate that a layout gives at each coordinate, as [`Drawing::offsets`]; those with
+    /// the same first entry, up to a multiple of 8, share a colour.
+    ///
+    /// # Errors
+    /// [`Rule::TooLarge`] above [`MAX_CELLS`], and as [`Layout::coord_at`].
+    pub fn coordinates(layout: &Layout<Basis>) -> Result<Drawing> {
+        Drawing::coordinates_within(layout, usize::MAX, usize::MAX)
+    }
+
+    /// The upper left corner of [`Drawing::coordinates`], of at most so many rows and columns.
+    ///
+    /// # Errors
+    /// As there, for the corner.
+    pub fn coordinates_within(
+        layout: &Layout<Basis>,
+        rows: usize,
+        columns: usize,
+    ) -> Result<Drawing> {
+        let first = layout.mode(0)?.size();
+        Drawing::corner_of(
+            layout,
+            first,
+            layout.rank(),
+            layout.size(),
+            (rows, columns),
+            |i| {
+                let coord = layout.coord_at(i)?;
+                let group = coord.leaves().first().copied().unwrap_or(0);
+                Ok((coord.to_string(), group))
+            },
+        )
+    }
+
+    /// The corner of a layout's picture: `at` gives text and colour of a 1-D coordinate.
+    fn corner_of(
+        layout: &impl fmt::Display,
+        first: i64,
+        rank: usize,
+        size: i64,
+        (rows, columns): (usize, usize),
+        at: impl Fn(i64) -> Result<(String, i64)>,
+    ) -> Result<Drawing> {
+        let down = if rank == 1 { 1 } else { first };
+        let across = size / down;
+        let limit = |n: i64, most: usize| n.min(i64::try_from(most).unwrap_or(i64::MAX));
+        let (rows, columns) = (limit(down, rows), limit(across, columns));
+        let cells = rows.saturating_mul(columns);
+        if cells > MAX_CELLS {
+            let limit = MAX_CELLS;
+            return Err(LayoutError::unary(
+                "draw",
+                layout,
+                Rule::TooLarge { cells, limit },
+            ));
+        }
+        let mut drawing = Drawing::empty(layout.to_string(), rows as usize, columns as usize);
+        drawing.whole = (down, across);
+        for row in 0..rows {
+            for column in 0..columns {
+                let (text, group) = at(row + column * down)?;
+                let group = usize::try_from(group.rem_euclid(8)).ok();
+                drawing.cells[(row * columns + column) as usize] = Cell { text, group };
+            }
         }
         Ok(drawing)
     }

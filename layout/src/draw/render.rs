@@ -44,7 +44,24 @@ impl Drawing {
             out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');
         }
+        out.push_str(&self.remainder());
         out
+    }
+
+    /// A line on what is left out, if anything is.
+    fn remainder(&self) -> String {
+        let count = |n: i64, what: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            n => Some(format!("{n} {what}s")),
+        };
+        let (rows, columns) = self.left_out();
+        let parts = [count(rows, "row"), count(columns, "column")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        match parts.is_empty() {
+            true => String::new(),
+            false => format!("{} left out\n", parts.join(" and ")),
+        }
     }
 
     /// The same table as a self-contained SVG document.

@@ -4,7 +4,8 @@
 //! integers, tuples `(4,(2,_))`, layouts `(4,8):(8,1)`, layouts into coordinates
 //! `(4,8):(1@1,1@0)`, swizzles `Sw<3,3,3>`, composed layouts `Sw<3,3,3> o 0 o (8,64):(64,1)`, and
 //! tilers `<4:1, _, 8>`. Extents may be names, `(16,N/8):(1,16)`, where the operation is one of
-//! [`symbolic`](crate::symbolic).
+//! [`symbolic`](crate::symbolic); elsewhere the error names the mode, and [`evaluate_with`] puts
+//! numbers in place of the names.
 //!
 //! ```
 //! use tilefold_layout::expr::evaluate;
@@ -14,8 +15,13 @@
 //! # Ok::<(), tilefold_layout::expr::ExprError>(())
 //! ```
 
+mod arguments;
+mod call;
 mod functions;
+mod making;
 mod parse;
+mod reading;
+mod tiling;
 
 pub use functions::{FUNCTIONS, Function};
 
@@ -29,8 +35,9 @@ use crate::nest::{IntTuple, Nest};
 use crate::slice::{SliceCoord, slice_text};
 use crate::stride::Basis;
 use crate::swizzle::Swizzle;
-use crate::symbolic::SymLayout;
+use crate::symbolic::{Extent, SymLayout};
 use crate::text::ParseError;
+use crate::tiled::{CopyAtom, MmaAtom, TiledCopy, TiledMma};
 use crate::tiler::Tiler;
 
 /// What an expression evaluates to.
@@ -48,8 +55,16 @@ pub enum Value {
     Swizzle(Swizzle),
     /// A tiler.
     Tiler(Tiler),
-    /// The values of a layout, in order.
-    Table(Vec<i64>),
+    /// The values of a layout, in order: integers, or coordinates.
+    Table(Vec<IntTuple>),
+    /// A copy instruction.
+    CopyAtom(CopyAtom),
+    /// A matrix instruction.
+    MmaAtom(MmaAtom),
+    /// A copy by many threads.
+    TiledCopy(TiledCopy),
+    /// A multiplication by many waves.
+    TiledMma(TiledMma),
     /// A tile and the thread-value layout over it.
     ThreadValue {
         /// Extents of the tile.
@@ -68,7 +83,17 @@ impl fmt::Display for Value {
             Value::Symbolic(layout) => layout.fmt(f),
             Value::Swizzle(swizzle) => swizzle.fmt(f),
             Value::Tiler(tiler) => tiler.fmt(f),
-            Value::Table(values) => write!(f, "{values:?}"),
+            Value::Table(values) => {
+                f.write_str("[")?;
+                for (i, value) in values.iter().enumerate() {
+                    write!(f, "{}{value}", if i > 0 { ", " } else { "" })?;
+                }
+                f.write_str("]")
+            }
+            Value::CopyAtom(atom) => atom.fmt(f),
+            Value::MmaAtom(atom) => atom.fmt(f),
+            Value::TiledCopy(copy) => copy.fmt(f),
+            Value::TiledMma(mma) => mma.fmt(f),
             Value::ThreadValue { tile, layout } => {
                 write!(
                     f,
@@ -81,17 +106,116 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// A picture of the value, where it is a layout: offsets, or owners of a tile.
+    /// A picture of the value, where it is a layout: offsets, coordinates, or owners of a tile.
+    /// Names among the extents take their least values.
     ///
     /// # Errors
-    /// As [`Drawing::offsets`] and [`Drawing::ownership`].
+    /// As [`Drawing::offsets`], [`Drawing::coordinates`] and [`Drawing::ownership`].
     pub fn drawing(&self) -> Option<Result<Drawing, LayoutError>> {
+        self.drawing_within(usize::MAX, usize::MAX)
+    }
+
+    /// The upper left corner of [`Value::drawing`], of at most so many rows and columns. Of a
+    /// layout of any size, a small corner can be drawn.
+    ///
+    /// # Errors
+    /// As [`Value::drawing`], for the corner alone where the value is a layout.
+    pub fn drawing_within(
+        &self,
+        rows: usize,
+        columns: usize,
+    ) -> Option<Result<Drawing, LayoutError>> {
         match self {
-            Value::Layout(layout) => Some(Drawing::offsets(layout.clone())),
-            Value::ThreadValue { tile, layout } => Some(Drawing::ownership(layout, tile)),
-            _ => None,
+            Value::Layout(layout) => Some(Drawing::offsets_within(layout.clone(), rows, columns)),
+            Value::Coordinates(layout) => Some(Drawing::coordinates_within(layout, rows, columns)),
+            Value::Symbolic(layout) => match least(layout) {
+                Ok((value, _)) => value.drawing_within(rows, columns),
+                Err(error) => Some(Err(error)),
+            },
+            _ => {
+                let owned = self.owned()?;
+                let whole = owned.and_then(|(tile, layout)| Drawing::ownership(&layout, &tile));
+                Some(whole.map(|drawing| drawing.corner(rows, columns)))
+            }
         }
     }
+
+    /// The tile whose owners the value names, and its thread-value layout: of an instruction or a
+    /// multiplication that of C, of a copy that of the side that deals out the threads.
+    fn owned(&self) -> Option<Result<(Vec<i64>, Layout), LayoutError>> {
+        Some(match self {
+            Value::ThreadValue { tile, layout } => Ok((tile.clone(), layout.clone())),
+            Value::CopyAtom(atom) => {
+                let layout = atom.side(atom.reference());
+                Ok((vec![layout.cosize()], layout.clone()))
+            }
+            Value::MmaAtom(atom) => {
+                let [m, n, _] = atom.shape();
+                Ok((vec![m, n], atom.c().clone()))
+            }
+            Value::TiledCopy(copy) => Ok((copy.tile().to_vec(), copy.layout().clone())),
+            Value::TiledMma(mma) => {
+                let [m, n, _] = mma.tile();
+                mma.layout_c().map(|layout| (vec![m, n], layout))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Number of entries of the value's table, where it is a layout.
+    pub fn entries(&self) -> Option<i64> {
+        match self {
+            Value::Layout(layout) => Some(layout.size()),
+            Value::Coordinates(layout) => Some(layout.size()),
+            Value::Symbolic(layout) => least(layout).ok()?.0.entries(),
+            _ => Some(self.owned()?.ok()?.1.size()),
+        }
+    }
+
+    /// Entry `index` of the value's table: the offset or the coordinate there.
+    pub fn entry(&self, index: i64) -> Option<IntTuple> {
+        match self {
+            Value::Layout(layout) => Some(Nest::Int(layout.at(index))),
+            Value::Coordinates(layout) => layout.coord_at(index).ok(),
+            Value::Symbolic(layout) => least(layout).ok()?.0.entry(index),
+            _ => Some(Nest::Int(self.owned()?.ok()?.1.at(index))),
+        }
+    }
+
+    /// The names among the extents, each with the least value it may take: those that the table
+    /// and the picture are of.
+    pub fn names(&self) -> Vec<(String, i64)> {
+        match self {
+            Value::Symbolic(layout) => names(layout),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn names(layout: &SymLayout<Basis>) -> Vec<(String, i64)> {
+    let mut names: Vec<(String, i64)> = Vec::new();
+    layout.shape().for_each(&mut |extent: &Extent| {
+        if let Some(symbol) = extent.symbol()
+            && names.iter().all(|(name, _)| name != symbol.name())
+        {
+            names.push((symbol.name().to_string(), symbol.min()));
+        }
+    });
+    names
+}
+
+/// The layout with every name at its least value, as a value without names.
+fn least(layout: &SymLayout<Basis>) -> Result<(Value, Vec<(String, i64)>), LayoutError> {
+    let names = names(layout);
+    let mut bound = layout.clone();
+    for (name, value) in &names {
+        bound = bound.bind(name, *value)?;
+    }
+    let value = match bound.as_offsets() {
+        Some(offsets) => Value::from(offsets.to_static()?),
+        None => Value::Coordinates(bound.to_static()?),
+    };
+    Ok((value, names))
 }
 
 impl From<i64> for Value {
@@ -154,5 +278,21 @@ pub enum ExprError {
 /// # Errors
 /// [`ExprError`] with the byte offset of the fault, or the rule that the operands break.
 pub fn evaluate(text: &str) -> Result<Value, ExprError> {
-    functions::value(&parse::expression(text)?)
+    evaluate_with(text, &[])
+}
+
+/// The value of an expression with these numbers in place of names.
+///
+/// ```
+/// use tilefold_layout::expr::evaluate_with;
+/// let value = evaluate_with("size((16,N/8):(1,16))", &[("N", 64)])?;
+/// assert_eq!(value.to_string(), "128");
+/// # Ok::<(), tilefold_layout::expr::ExprError>(())
+/// ```
+///
+/// # Errors
+/// As [`evaluate`]; [`Rule::NeedsMultiple`](crate::Rule::NeedsMultiple) where a divisor does not
+/// divide the number.
+pub fn evaluate_with(text: &str, numbers: &[(&str, i64)]) -> Result<Value, ExprError> {
+    call::value(&parse::expression(text, numbers)?)
 }

@@ -10,6 +10,7 @@ use winnow::{ModalResult, Parser};
 
 use super::{ExprError, Value};
 use crate::composed::{ComposedLayout, Outer};
+use crate::error::LayoutError;
 use crate::layout::Layout;
 use crate::nest::{MAX_DEPTH, Nest};
 use crate::stride::{Basis, Path};
@@ -19,7 +20,7 @@ use crate::tiler::Tiler;
 
 /// An expression, with the byte offset of each call.
 pub(super) enum Expr {
-    Literal(Value),
+    Literal(Box<Value>),
     Call {
         offset: usize,
         name: String,
@@ -72,11 +73,10 @@ impl Place {
     }
 }
 
-pub(super) fn expression(text: &str) -> Result<Expr, ExprError> {
+pub(super) fn expression(text: &str, numbers: &[(&str, i64)]) -> Result<Expr, ExprError> {
     let place = Place { total: text.len() };
-    checked(text::parse_all(text, |input: &mut &str| {
-        raw(input, place, 0)
-    })?)
+    let raw = text::parse_all(text, |input: &mut &str| raw(input, place, 0))?;
+    checked(raw, numbers)
 }
 
 fn raw(input: &mut &str, place: Place, depth: usize) -> ModalResult<Raw> {
@@ -197,9 +197,17 @@ fn refused(input: &&str, what: &'static str) -> ErrMode<ContextError> {
     ErrMode::Cut(error)
 }
 
-fn checked(raw: Raw) -> Result<Expr, ExprError> {
-    let all = |raws: Vec<Raw>| raws.into_iter().map(checked).collect::<Result<Vec<_>, _>>();
-    Ok(Expr::Literal(match raw {
+fn checked(raw: Raw, numbers: &[(&str, i64)]) -> Result<Expr, ExprError> {
+    let all = |raws: Vec<Raw>| {
+        let checked = raws.into_iter().map(|raw| checked(raw, numbers));
+        checked.collect::<Result<Vec<_>, _>>()
+    };
+    let with = |extent: &ExtentText| {
+        extent
+            .with(numbers)
+            .map_err(|rule| LayoutError::unary("let", extent, rule))
+    };
+    let value = match raw {
         Raw::Call {
             offset,
             name,
@@ -222,10 +230,10 @@ fn checked(raw: Raw) -> Result<Expr, ExprError> {
             ..
         } => Value::Tiler(Tiler::Whole),
         Raw::Tuple { offset, tuple } => Value::Tuple(tuple.try_map(&mut |leaf| match leaf {
-            Leaf::Hole => Ok(None),
-            Leaf::Extent(extent) => match extent.number() {
+            Leaf::Hole => Ok::<_, ExprError>(None),
+            Leaf::Extent(extent) => match with(extent)?.number() {
                 Some(n) => Ok(Some(n)),
-                None => Err(unexpected(offset, "a tuple of integers", extent)),
+                None => Err(unexpected(offset, "a tuple of integers", extent).into()),
             },
         })?),
         Raw::Swizzle(fields) => Value::Swizzle(checked_swizzle(fields)?),
@@ -235,8 +243,12 @@ fn checked(raw: Raw) -> Result<Expr, ExprError> {
             stride,
         } => {
             let shape = shape.try_map(&mut |leaf| match leaf {
-                Leaf::Hole => Err(unexpected(offset, "a shape of extents", &"_")),
-                Leaf::Extent(extent) => Ok(extent.clone()),
+                Leaf::Hole => Err(ExprError::from(unexpected(
+                    offset,
+                    "a shape of extents",
+                    &"_",
+                ))),
+                Leaf::Extent(extent) => Ok(with(extent)?),
             })?;
             match shape.try_map(&mut |extent| extent.number().ok_or(())) {
                 Err(()) => Value::Symbolic(SymLayout::resolved(&shape, stride, &[])?),
@@ -252,11 +264,12 @@ fn checked(raw: Raw) -> Result<Expr, ExprError> {
             offset,
             inner,
         } => {
-            let (Expr::Literal(outer), Expr::Literal(inner)) = (checked(*outer)?, checked(*inner)?)
+            let (Expr::Literal(outer), Expr::Literal(inner)) =
+                (checked(*outer, numbers)?, checked(*inner, numbers)?)
             else {
                 unreachable!("`simple` parses literals only");
             };
-            let outer = match outer {
+            let outer = match *outer {
                 Value::Swizzle(swizzle) => Outer::Swizzle(swizzle),
                 other => Outer::Layout(plain(&other, at)?),
             };
@@ -266,7 +279,8 @@ fn checked(raw: Raw) -> Result<Expr, ExprError> {
                 plain(&inner, at)?,
             )?)
         }
-    }))
+    };
+    Ok(Expr::Literal(Box::new(value)))
 }
 
 fn unexpected(offset: usize, expected: &str, found: &impl fmt::Display) -> ParseError {

@@ -423,6 +423,27 @@ impl ExtentText {
         self.name.is_none().then_some(self.times)
     }
 
+    /// The same extent with a number in place of its name, where `numbers` has one.
+    pub(crate) fn with(&self, numbers: &[(&str, i64)]) -> Result<ExtentText, Rule> {
+        let named = |(name, _): &&(&str, i64)| self.name.as_deref() == Some(*name);
+        let Some(&(name, value)) = numbers.iter().find(named) else {
+            return Ok(self.clone());
+        };
+        let product = self.times.checked_mul(value);
+        let product = product.ok_or(Rule::Overflow { what: "the extent" })?;
+        if product % self.over != 0 {
+            return Err(Rule::NeedsMultiple {
+                extent: format!("{name} = {value}").into(),
+                divisor: self.over,
+            });
+        }
+        Ok(ExtentText {
+            times: product / self.over,
+            name: None,
+            over: 1,
+        })
+    }
+
     /// Adds its name to `known` unless `given` has it, as a multiple of its divisor.
     pub(crate) fn declare(&self, known: &mut Vec<Symbol>, given: &[Symbol]) -> Result<()> {
         let Some(name) = &self.name else {
