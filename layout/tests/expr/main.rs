@@ -243,7 +243,7 @@ fn tables_and_corners_of_every_kind() {
     let coordinates = evaluate("make_identity_layout((2,3))").unwrap();
     insta::assert_snapshot!(coordinates.drawing().unwrap().unwrap().to_text(false), @"
     (2,3):(1@0,1@1)
-          0     1     2
+           0     1     2
       ┌──────────────────
     0 │ (0,0) (0,1) (0,2)
     1 │ (1,0) (1,1) (1,2)
