@@ -32,8 +32,9 @@ impl Layout {
         self.complement(self.filter().cosize())
     }
 
-    /// The complement within a shape: CuTe rounds up mode by mode, so for shapes that the layout
-    /// does not divide this covers more than rounding up their product would.
+    /// The complement within a shape. CuTe rounds up mode by mode, so where neither what the layout
+    /// covers nor the extent it meets divides the other, this reaches less or more than the shape's
+    /// product: `2:4` within `(6,4)` has `(4,2):(1,8)`, which fills 16 of 24.
     ///
     /// # Errors
     /// As [`Layout::complement`].

@@ -1,22 +1,21 @@
-//! Any text is an expression with a value or an error that says why not; a layout's text is read
-//! back as the same layout.
+//! Any text is an expression with a value or an error that says why not; what prints is read back
+//! as the same value, and every answer is right by the operation's definition.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tilefold_layout::ComposedLayout;
-use tilefold_layout::draw::Drawing;
-use tilefold_layout::expr::{Value, evaluate};
+
+#[path = "../../tests/expr/oracle/mod.rs"]
+mod oracle;
 
 fuzz_target!(|text: &str| {
-    match evaluate(text) {
-        Ok(Value::Layout(layout)) => {
-            let again: ComposedLayout = layout.to_string().parse().expect("what prints is read");
-            assert_eq!(again, layout, "{text}");
-            if let Ok(drawing) = Drawing::offsets(layout) {
-                assert!(!drawing.to_text(false).is_empty());
-            }
+    let mut rest = vec![text];
+    // Each call within the expression is one by itself.
+    while let Some(text) = rest.pop() {
+        if let oracle::Verdict::Wrong(why) = oracle::judge(text) {
+            panic!("{why}");
         }
-        Ok(value) => assert!(!value.to_string().is_empty()),
-        Err(error) => assert!(!error.to_string().is_empty()),
+        if let Some((_, operands)) = oracle::taken_apart(text) {
+            rest.extend(operands);
+        }
     }
 });

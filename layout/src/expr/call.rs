@@ -48,7 +48,7 @@ fn call(offset: usize, name: &str, arguments: &[Expr]) -> Result<Value, ExprErro
             let why = format!("argument {} is one too many", arguments.taken() + 1);
             Err(ExprError::Arguments { offset, usage, why })
         }
-        Ok(value) => Ok(value),
+        Ok(value) => Ok(value.simplest()?),
         Err(Failure::Arguments(why)) => Err(ExprError::Arguments { offset, usage, why }),
         Err(Failure::Expr(error)) => Err(error),
     }

@@ -33,7 +33,7 @@ use crate::error::LayoutError;
 use crate::layout::Layout;
 use crate::nest::{IntTuple, Nest};
 use crate::slice::{SliceCoord, slice_text};
-use crate::stride::Basis;
+use crate::stride::{Basis, Path};
 use crate::swizzle::Swizzle;
 use crate::symbolic::{Extent, SymLayout};
 use crate::text::ParseError;
@@ -129,7 +129,7 @@ impl Value {
             Value::Layout(layout) => Some(Drawing::offsets_within(layout.clone(), rows, columns)),
             Value::Coordinates(layout) => Some(Drawing::coordinates_within(layout, rows, columns)),
             Value::Symbolic(layout) => match least(layout) {
-                Ok((value, _)) => value.drawing_within(rows, columns),
+                Ok(value) => value.drawing_within(rows, columns),
                 Err(error) => Some(Err(error)),
             },
             _ => {
@@ -167,7 +167,7 @@ impl Value {
         match self {
             Value::Layout(layout) => Some(layout.size()),
             Value::Coordinates(layout) => Some(layout.size()),
-            Value::Symbolic(layout) => least(layout).ok()?.0.entries(),
+            Value::Symbolic(layout) => least(layout).ok()?.entries(),
             _ => Some(self.owned()?.ok()?.1.size()),
         }
     }
@@ -177,8 +177,31 @@ impl Value {
         match self {
             Value::Layout(layout) => Some(Nest::Int(layout.at(index))),
             Value::Coordinates(layout) => layout.coord_at(index).ok(),
-            Value::Symbolic(layout) => least(layout).ok()?.0.entry(index),
+            Value::Symbolic(layout) => least(layout).ok()?.entry(index),
             _ => Some(Nest::Int(self.owned()?.ok()?.1.at(index))),
+        }
+    }
+
+    /// The same value in the simplest kind that holds it: without names a layout is no symbolic
+    /// one, and without a stride that leads along a mode it gives offsets.
+    fn simplest(self) -> Result<Value, LayoutError> {
+        let whole = |layout: &Layout<Basis>| {
+            let stride = layout.stride().try_map(&mut |d: &Basis| match d.path {
+                Path::ROOT => Ok(d.value),
+                _ => Err(()),
+            });
+            let stride = stride.ok()?;
+            Some(Layout::new(layout.shape().clone(), stride).map(Value::from))
+        };
+        match self {
+            Value::Symbolic(layout) if names(&layout).is_empty() => {
+                Value::Coordinates(layout.to_static()?).simplest()
+            }
+            Value::Coordinates(layout) => match whole(&layout) {
+                Some(offsets) => offsets,
+                None => Ok(Value::Coordinates(layout)),
+            },
+            other => Ok(other),
         }
     }
 
@@ -204,18 +227,13 @@ fn names(layout: &SymLayout<Basis>) -> Vec<(String, i64)> {
     names
 }
 
-/// The layout with every name at its least value, as a value without names.
-fn least(layout: &SymLayout<Basis>) -> Result<(Value, Vec<(String, i64)>), LayoutError> {
-    let names = names(layout);
+/// The layout with every name at its least value.
+fn least(layout: &SymLayout<Basis>) -> Result<Value, LayoutError> {
     let mut bound = layout.clone();
-    for (name, value) in &names {
-        bound = bound.bind(name, *value)?;
+    for (name, value) in names(layout) {
+        bound = bound.bind(&name, value)?;
     }
-    let value = match bound.as_offsets() {
-        Some(offsets) => Value::from(offsets.to_static()?),
-        None => Value::Coordinates(bound.to_static()?),
-    };
-    Ok((value, names))
+    Value::Coordinates(bound.to_static()?).simplest()
 }
 
 impl From<i64> for Value {

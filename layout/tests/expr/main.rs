@@ -1,5 +1,7 @@
 //! Expressions: what they evaluate to, how they fail, and a long random run.
 
+mod generate;
+mod oracle;
 mod random;
 
 use tilefold_layout::expr::{FUNCTIONS, Value, evaluate, evaluate_with};
