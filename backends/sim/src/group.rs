@@ -239,13 +239,26 @@ impl<'a, const W: usize> Group<'a, W> {
                     wave.carried.push(*touch);
                 }
                 let (_, registers) = inst.fills.unwrap_or((Queue::Lds, Default::default()));
+                if let Some(touch) = &touch {
+                    self.check_pending_bytes(touch, wave, inst);
+                }
                 wave.waits.push(Queue::Lds, registers, touch);
             }
             Op::Wmma(wmma) => wmma.execute(wave, self, inst),
             Op::Vmem(vmem) => {
-                vmem.execute(wave, self, inst);
+                let touch = vmem.execute(wave, self, inst);
+                // Loads into LDS write it in the order of the loads.
+                if let Some(touch) = touch.as_ref().filter(|_| vmem.is_flat()) {
+                    self.check_pending_bytes(touch, wave, inst);
+                }
                 if let Some((queue, registers)) = inst.fills {
-                    wave.waits.push(queue, registers, None);
+                    // A flat access may be one of LDS, and is waited for as both.
+                    if vmem.is_flat() {
+                        wave.waits.push(Queue::Lds, registers, touch);
+                        wave.waits.push(queue, registers, None);
+                    } else {
+                        wave.waits.push(queue, registers, touch);
+                    }
                 }
             }
             Op::Smem(smem) => {
@@ -394,6 +407,16 @@ impl<'a, const W: usize> Group<'a, W> {
                     Queue::Scalar => "a scalar load",
                 };
                 format!("{register} is used while {load} into it is pending")
+            });
+        }
+    }
+
+    /// An access of LDS bytes that a load from memory may still write.
+    fn check_pending_bytes(&mut self, touch: &Touch<W>, wave: &Wave<W>, inst: &Inst<W>) {
+        if let Some(lane) = wave.waits.pending_bytes(touch) {
+            let (at, offsets) = (touch.base[lane], &touch.offsets[..touch.spans]);
+            self.find(Check::MissingWait, wave, inst, Some(lane as u32), || {
+                format!("LDS at {at} + {offsets:?} is used while a load into it is pending")
             });
         }
     }

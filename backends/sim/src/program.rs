@@ -14,7 +14,7 @@ use crate::object::CodeObject;
 use crate::report::Class;
 use crate::salu::Salu;
 use crate::system::{self, System};
-use crate::text::{Line, NULL, SCALARS, Value};
+use crate::text::{Line, M0, NULL, SCALARS, Value};
 use crate::valu::{self, LaneOp, Packed, Valu};
 use crate::waits::{Queue, Registers, Wait};
 
@@ -245,7 +245,10 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
                 add_operands(line, 0, &mut uses);
                 add_implicit(line, W, &mut uses);
             }
-            (Class::Valu, dual(&lines).unwrap_or_else(Op::Unknown))
+            (
+                Class::Valu,
+                dual(&lines, chip.isa).unwrap_or_else(Op::Unknown),
+            )
         }
         None => {
             let line = Line::parse(text);
@@ -265,6 +268,12 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
                     &mut filled,
                 );
                 fills = Some((queue, filled));
+            } else if matches!(op, Op::Vmem(_)) && chip.isa == Isa::Gfx9 {
+                // Stores are counted and return in the order of the loads.
+                fills = Some((Queue::Load, Registers::default()));
+            }
+            if matches!(&op, Op::Vmem(vmem) if vmem.touches_lds() && !vmem.is_flat()) {
+                uses.add_scalar(M0, 1);
             }
             (class, op)
         }
@@ -305,7 +314,7 @@ fn add_implicit(line: &Line, wave: usize, registers: &mut Registers) {
     }
 }
 
-fn dual<const W: usize>(lines: &[Line; 2]) -> Result<Op<W>, String> {
+fn dual<const W: usize>(lines: &[Line; 2], isa: Isa) -> Result<Op<W>, String> {
     let half = |line: &Line| {
         let name = match line.name.strip_prefix("v_dual_") {
             Some(rest) => format!("v_{rest}"),
@@ -319,7 +328,7 @@ fn dual<const W: usize>(lines: &[Line; 2]) -> Result<Op<W>, String> {
             "v_dot2acc_f32_f16" | "v_dot2acc_f32_bf16" => Err("no dual dot products".to_owned()),
             name => {
                 let row = valu::row(name).ok_or("unknown mnemonic")?;
-                Valu::new(&line, row)
+                Valu::new(&line, row, isa)
             }
         }
     };
@@ -349,13 +358,16 @@ fn operation<const W: usize>(
     {
         return known(
             Class::Vmem,
-            Vmem::new(line).map(|vmem| Op::Vmem(Box::new(vmem))),
+            Vmem::new(line, chip.isa, *ds_count).map(|vmem| {
+                *ds_count += usize::from(vmem.touches_lds());
+                Op::Vmem(Box::new(vmem))
+            }),
         );
     }
     if name.starts_with("s_load_") || name.starts_with("s_buffer_load_") {
         return known(
             Class::Smem,
-            Smem::new(line).map(|smem| Op::Smem(Box::new(smem))),
+            Smem::new(line, chip.isa).map(|smem| Op::Smem(Box::new(smem))),
         );
     }
     if name.starts_with("v_wmma_") {
@@ -382,14 +394,10 @@ fn operation<const W: usize>(
     if let Some(op) = valu::packed(line) {
         return known(Class::Valu, op.map(|op| Op::Packed(Box::new(op))));
     }
-    let name = match line.number("byte_sel") {
-        Some(byte) if byte != 0 => format!("{name} byte {byte}"),
-        _ => name.to_owned(),
-    };
-    match valu::row(&name) {
+    match valu::row_of(line) {
         Some(row) => known(
             Class::Valu,
-            Valu::new(line, row).map(|valu| Op::Valu(Box::new(valu))),
+            Valu::new(line, row, chip.isa).map(|valu| Op::Valu(Box::new(valu))),
         ),
         None => (Class::Other, Op::Unknown("unknown mnemonic".into())),
     }

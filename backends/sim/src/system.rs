@@ -51,6 +51,9 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
         | "s_dcache_inv"
         | "s_wait_event"
         | "s_singleuse_vdst"
+        | "s_incperflevel"
+        | "s_decperflevel"
+        | "s_wakeup"
         | "s_barrier_leave" => (Class::Other, Op::Nothing),
         _ if is_cache_operation(name) => (Class::Other, Op::Nothing),
         "s_sendmsg" | "s_sendmsghalt" => (Class::Other, Op::System(System::Message)),
@@ -96,6 +99,8 @@ fn is_cache_operation(name: &str) -> bool {
         "global_inv",
         "global_wb",
         "global_wbinv",
+        "s_dcache_inv_vol",
+        "s_dcache_wb_vol",
         "s_gl1_inv",
         "s_dcache_wb",
     ];

@@ -50,14 +50,18 @@ pub(crate) struct Operand {
     pub(crate) value: Value,
     pub(crate) neg: bool,
     pub(crate) abs: bool,
+    /// Whether the part that SDWA selects is sign-extended.
+    pub(crate) sext: bool,
 }
 
 /// One instruction's text in parts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line {
-    /// Mnemonic without `_e32`, `_e64`, `_dpp`, `_e64_dpp`.
+    /// Mnemonic without `_e32`, `_e64`, `_dpp`, `_e64_dpp`, `_sdwa`.
     pub(crate) name: String,
     pub(crate) dpp: bool,
+    /// Whether sources and result are parts of registers, as gfx9's SDWA encoding selects them.
+    pub(crate) sdwa: bool,
     pub(crate) operands: Vec<Operand>,
     /// `(name, value)`; the value is empty for a flag such as `clamp`.
     pub(crate) modifiers: Vec<(String, String)>,
@@ -68,10 +72,11 @@ impl Line {
     pub(crate) fn parse(text: &str) -> Line {
         let text = text.trim();
         let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let (name, dpp) = base_name(mnemonic);
+        let (name, dpp, sdwa) = base_name(mnemonic);
         let mut line = Line {
             name,
             dpp,
+            sdwa,
             ..Line::default()
         };
         let mut pieces = split_outside(rest.trim(), ',');
@@ -139,16 +144,18 @@ pub(crate) fn number(text: &str) -> Option<i64> {
     }
 }
 
-fn base_name(mnemonic: &str) -> (String, bool) {
+/// The mnemonic without its encoding, and whether that is DPP or SDWA.
+fn base_name(mnemonic: &str) -> (String, bool, bool) {
     let mut name = mnemonic;
-    let mut dpp = false;
-    for suffix in ["_dpp8", "_dpp", "_e32", "_e64"] {
+    let (mut dpp, mut sdwa) = (false, false);
+    for suffix in ["_dpp8", "_dpp", "_sdwa", "_e32", "_e64"] {
         if let Some(shorter) = name.strip_suffix(suffix) {
             name = shorter;
             dpp |= suffix.starts_with("_dpp");
+            sdwa |= suffix == "_sdwa";
         }
     }
-    (name.to_owned(), dpp)
+    (name.to_owned(), dpp, sdwa)
 }
 
 /// Splits at `separator` outside brackets, parentheses and quotes.
@@ -177,6 +184,9 @@ fn split_outside(text: &str, separator: char) -> Vec<&str> {
 
 fn operand(text: &str) -> Operand {
     let (mut text, mut neg, mut abs) = (text, false, false);
+    let inner = text.strip_prefix("sext(").and_then(|t| t.strip_suffix(')'));
+    let sext = inner.is_some();
+    text = inner.unwrap_or(text);
     if let Some(inner) = text.strip_prefix("neg(").and_then(|t| t.strip_suffix(')')) {
         (text, neg) = (inner, true);
     } else if let Some(inner) = text.strip_prefix('-')
@@ -191,6 +201,7 @@ fn operand(text: &str) -> Operand {
         value: value(text),
         neg,
         abs,
+        sext,
     }
 }
 

@@ -3,7 +3,8 @@
 //! Values arrive at once in the simulation; what is pending is only remembered, so that an access
 //! without the wait it needs is found. Loads of vector memory return in order, as do LDS
 //! operations among themselves; scalar loads return in any order (LLVM's AMDGPU usage guide,
-//! "Memory Model", and its wait insertion pass).
+//! "Memory Model", and its wait insertion pass). On gfx9 stores wait in the queue of the loads, and
+//! loads into LDS hold the bytes that they write.
 
 use std::collections::VecDeque;
 
@@ -87,7 +88,7 @@ pub(crate) struct Wait {
 
 struct Pending<const W: usize> {
     registers: Registers,
-    /// The LDS bytes of an LDS operation, which stay in use until it is waited for.
+    /// The LDS bytes of an operation, which stay in use until it is waited for.
     touch: Option<Touch<W>>,
 }
 
@@ -95,6 +96,8 @@ pub(crate) struct Waits<const W: usize> {
     load: VecDeque<Pending<W>>,
     lds: VecDeque<Pending<W>>,
     scalar: VecDeque<Pending<W>>,
+    /// Whether a load into LDS was ever pending.
+    any_direct: bool,
     /// Registers that loads of vector memory may still write.
     pub(crate) by_load: Registers,
     /// The same for LDS operations.
@@ -109,6 +112,7 @@ impl<const W: usize> Default for Waits<W> {
             load: VecDeque::new(),
             lds: VecDeque::new(),
             scalar: VecDeque::new(),
+            any_direct: false,
             by_load: Registers::default(),
             by_lds: Registers::default(),
             by_scalar: Registers::default(),
@@ -135,6 +139,7 @@ impl<const W: usize> Waits<W> {
             entries.pop_front();
         }
         set.add(&registers);
+        self.any_direct |= queue == Queue::Load && touch.is_some();
         entries.push_back(Pending { registers, touch });
     }
 
@@ -153,7 +158,21 @@ impl<const W: usize> Waits<W> {
 
     /// The LDS accesses that nobody waited for.
     pub(crate) fn open_touches(&self) -> impl Iterator<Item = &Touch<W>> {
-        self.lds.iter().filter_map(|pending| pending.touch.as_ref())
+        self.lds
+            .iter()
+            .chain(&self.load)
+            .filter_map(|pending| pending.touch.as_ref())
+    }
+
+    /// The lane of an access that touches LDS bytes which a pending load from memory writes.
+    pub(crate) fn pending_bytes(&self, touch: &Touch<W>) -> Option<usize> {
+        if !self.any_direct {
+            return None;
+        }
+        self.load
+            .iter()
+            .filter_map(|pending| pending.touch.as_ref())
+            .find_map(|pending| touch.meets(pending))
     }
 
     /// The queue and the register of a pending load into one of `registers`.

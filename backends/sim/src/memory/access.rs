@@ -1,7 +1,11 @@
 //! Vector memory instructions: global, flat, buffer and scratch loads, stores and atomics.
 
+use super::ds::Ds;
 use super::element::{Atomic, Extend};
+use super::lds::Touch;
 use super::resource::Resource;
+use super::{PRIVATE_APERTURE, SHARED_APERTURE};
+use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
 use crate::report::Check;
@@ -39,6 +43,8 @@ pub(super) enum Kind {
         operation: Atomic,
         returns: bool,
     },
+    /// From global memory straight into LDS.
+    LoadToLds(Extend),
     /// A tile of 16x16 16-bit (or 8-bit) elements, transposed on its way.
     Transpose,
 }
@@ -51,6 +57,19 @@ pub(crate) struct Vmem {
     pub(super) dst: u16,
     pub(super) data: u16,
     pub(super) bytes: usize,
+    /// Its place among the instructions that access LDS.
+    pub(super) lds_index: usize,
+    space: Space,
+    isa: Isa,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Space {
+    Global,
+    /// LDS and scratch too, by the address.
+    Flat,
+    Buffer,
+    Scratch,
 }
 
 /// One lane's bytes: where they are, or why they are not accessed.
@@ -126,25 +145,44 @@ fn scalar_register(operand: Option<&Operand>) -> Option<u16> {
 
 impl Vmem {
     /// The vector memory instruction of a line; the error says what is not known about it.
-    pub(crate) fn new(line: &Line) -> Result<Vmem, String> {
-        Self::build(line).ok_or_else(|| "no such memory instruction or operand".to_owned())
+    pub(crate) fn new(line: &Line, isa: Isa, lds_index: usize) -> Result<Vmem, String> {
+        Self::build(line, isa, lds_index)
+            .ok_or_else(|| "no such memory instruction or operand".to_owned())
     }
 
     /// Whether its first operand is what it loads.
     pub(crate) fn has_result(&self) -> bool {
         !matches!(
             self.kind,
-            Kind::Store(_) | Kind::Atomic { returns: false, .. }
+            Kind::Store(_) | Kind::LoadToLds(_) | Kind::Atomic { returns: false, .. }
         )
     }
 
-    fn build(line: &Line) -> Option<Vmem> {
+    /// Whether it accesses LDS by itself or may.
+    pub(crate) fn touches_lds(&self) -> bool {
+        self.space == Space::Flat || matches!(self.kind, Kind::LoadToLds(_))
+    }
+
+    /// Whether it counts as an LDS operation as well: where it goes is known too late.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.space == Space::Flat
+    }
+
+    fn build(line: &Line, isa: Isa, lds_index: usize) -> Option<Vmem> {
         let (space, rest) = line.name.split_once('_')?;
-        if line.flag("lds") || line.flag("tfe") || rest.contains("lds") || line.flag("scale_offset")
-        {
+        if line.flag("tfe") || line.flag("scale_offset") {
             return None;
         }
-        let (kind, bytes) = if let Some(rest) = rest.strip_prefix("load_tr_") {
+        let to_lds = line.flag("lds") || rest.starts_with("load_lds_");
+        let (kind, bytes) = if to_lds {
+            let rest = rest.strip_prefix("load_")?;
+            let (bytes, extend) = load_kind(rest.strip_prefix("lds_").unwrap_or(rest))?;
+            // Scratch has such loads, which LLVM does not emit.
+            if isa != Isa::Gfx9 || !matches!(space, "global" | "buffer") {
+                return None;
+            }
+            (Kind::LoadToLds(extend), bytes)
+        } else if let Some(rest) = rest.strip_prefix("load_tr_") {
             let bytes = match rest {
                 "b128" => 16,
                 "b64" => 8,
@@ -165,14 +203,16 @@ impl Vmem {
                 || line
                     .modifier("th")
                     .is_some_and(|hint| hint.contains("RETURN"));
-            (Kind::Atomic { operation, returns }, operation.bytes())
+            (Kind::Atomic { operation, returns }, operation.bytes)
         };
-        let loads = matches!(kind, Kind::Load(_) | Kind::Transpose);
+        let loads = matches!(kind, Kind::Load(_) | Kind::Transpose | Kind::LoadToLds(_));
         let mut operands = line.operands.iter();
         let (mut dst, mut data) = (0, 0);
         let returns = matches!(kind, Kind::Atomic { returns: true, .. });
         // A buffer's data comes first, stored or loaded; an atomic there returns in place.
-        if space == "buffer" {
+        if to_lds {
+            // It has no register for its data.
+        } else if space == "buffer" {
             data = vector(operands.next())?;
             dst = data;
         } else if loads || returns {
@@ -229,18 +269,76 @@ impl Vmem {
             dst,
             data,
             bytes,
+            lds_index,
+            space: match space {
+                "buffer" => Space::Buffer,
+                "scratch" => Space::Scratch,
+                "flat" => Space::Flat,
+                _ => Space::Global,
+            },
+            isa,
         })
     }
 
+    /// Executes; the value returned are the LDS bytes touched.
     pub(crate) fn execute<const W: usize>(
         &self,
         wave: &mut Wave<W>,
         group: &mut Group<'_, W>,
         inst: &Inst<W>,
-    ) {
-        if let Address::Scratch { offset, scalar } = self.address {
-            return self.scratch(offset, scalar, wave, group, inst);
+    ) -> Option<Touch<W>> {
+        match self.address {
+            Address::Scratch { offset, scalar } => {
+                self.scratch(offset, scalar, wave, group, inst);
+                None
+            }
+            Address::Flat(first) if self.space == Space::Flat => {
+                self.apertures(first, wave, group, inst)
+            }
+            _ => self.global(wave, group, inst),
         }
+    }
+
+    /// The lanes whose addresses lie in LDS and in scratch go there, the others to memory.
+    fn apertures<const W: usize>(
+        &self,
+        first: u16,
+        wave: &mut Wave<W>,
+        group: &mut Group<'_, W>,
+        inst: &Inst<W>,
+    ) -> Option<Touch<W>> {
+        let exec = wave.exec();
+        let high = &wave.v[usize::from(first) + 1];
+        let within = |aperture: u64| {
+            (0..W)
+                .filter(|&lane| u64::from(high[lane]) == aperture >> 32)
+                .fold(0, |lanes, lane| lanes | 1 << lane & exec)
+        };
+        let (shared, private) = (within(SHARED_APERTURE), within(PRIVATE_APERTURE));
+        if shared | private == 0 {
+            return self.global(wave, group, inst);
+        }
+        let mut touch = None;
+        wave.set_exec(shared);
+        if let Some(ds) = Ds::of_flat(self, first).filter(|_| shared != 0) {
+            touch = ds.execute(wave, group, inst);
+        }
+        wave.set_exec(private);
+        if private != 0 {
+            self.scratch(Some(first), Scalar::Const(0), wave, group, inst);
+        }
+        wave.set_exec(exec & !(shared | private));
+        self.global(wave, group, inst);
+        wave.set_exec(exec);
+        touch
+    }
+
+    fn global<const W: usize>(
+        &self,
+        wave: &mut Wave<W>,
+        group: &mut Group<'_, W>,
+        inst: &Inst<W>,
+    ) -> Option<Touch<W>> {
         let mut places = [Place::Off; W];
         self.places(&mut places, wave, group, inst);
         match self.kind {
@@ -249,11 +347,15 @@ impl Vmem {
             Kind::Atomic { operation, returns } => {
                 self.atomic(operation, returns, &places, wave, group, inst);
             }
+            Kind::LoadToLds(extend) => {
+                return self.load_to_lds(extend, &places, wave, group, inst);
+            }
             Kind::Transpose => {
                 self.load(Extend::None, &places, wave, group, inst);
                 self.transpose(wave);
             }
         }
+        None
     }
 
     fn places<const W: usize>(
@@ -301,7 +403,8 @@ impl Vmem {
                 offset,
                 scalar,
             } => {
-                let resource = Resource::new(resource, wave, value(scalar), self.offset);
+                let rules = (self.isa, index.is_some());
+                let resource = Resource::new(resource, wave, value(scalar), self.offset, rules);
                 let (indices, offsets) = (lanes(index), lanes(offset));
                 let mut differs = None;
                 for lane in active {

@@ -2,7 +2,8 @@
 
 use tilefold_machine::{Access, Width};
 
-use super::element::{Atomic, Extend, extend_value, fill};
+use super::access::{self, Vmem};
+use super::element::{Atomic, Extend, Operation, extend_value, fill};
 use super::exchange::swizzle;
 use super::lds::Touch;
 use crate::chip::Isa;
@@ -116,6 +117,30 @@ impl<const W: usize> Ds<W> {
         self.index
     }
 
+    /// The LDS access that a flat instruction makes of the lanes whose addresses lie in LDS: by
+    /// the low half of the address.
+    pub(super) fn of_flat(flat: &Vmem, address: u16) -> Option<Ds<W>> {
+        let kind = match flat.kind {
+            access::Kind::Load(extend) => Kind::Load(extend),
+            access::Kind::Store(half) => Kind::Store(half),
+            access::Kind::Atomic { operation, returns } => Kind::Atomic { operation, returns },
+            access::Kind::Transpose | access::Kind::LoadToLds(_) => return None,
+        };
+        // A compare-and-swap names a new value and then what is expected.
+        let second = flat.data + (flat.bytes / 4) as u16;
+        Some(Ds {
+            kind,
+            dst: flat.dst,
+            address,
+            data: [flat.data, second],
+            offsets: [flat.offset as u32, 0],
+            spans: 1,
+            bytes: flat.bytes,
+            reach: W,
+            index: flat.lds_index,
+        })
+    }
+
     fn build(line: &Line, name: &str, isa: Isa, index: usize) -> Option<Ds<W>> {
         let offset = line.number("offset").unwrap_or(0) as u32;
         let mut ds = Ds {
@@ -180,7 +205,7 @@ impl<const W: usize> Ds<W> {
                 None => (name.to_owned(), false),
             };
             let operation = Atomic::parse(&operation)?;
-            ds.bytes = operation.bytes();
+            ds.bytes = operation.bytes;
             ds.kind = Kind::Atomic { operation, returns };
             let first = usize::from(returns);
             if returns {
@@ -188,8 +213,12 @@ impl<const W: usize> Ds<W> {
             }
             ds.address = vector(line, first)?;
             ds.data[0] = vector(line, first + 1)?;
-            if operation == Atomic::CompareSwap || operation == Atomic::AddU64 {
-                return None;
+            if operation.operation == Operation::CompareSwap {
+                // Up to gfx9 what is expected comes first, later the new value.
+                ds.data[1] = vector(line, first + 2)?;
+                if name.starts_with("cmpst_") {
+                    ds.data.swap(0, 1);
+                }
             }
         }
         Some(ds)
@@ -349,19 +378,42 @@ impl<const W: usize> Ds<W> {
         let Kind::Atomic { operation, returns } = self.kind else {
             return;
         };
-        let mut old = [0; W];
+        let words = self.bytes / 4;
+        let operand = |wave: &Wave<W>, first: u16, lane: usize| {
+            let first = usize::from(first);
+            let high = if words == 2 {
+                wave.v[first + 1][lane]
+            } else {
+                0
+            };
+            u64::from(wave.v[first][lane]) | u64::from(high) << 32
+        };
+        let mut old = [[0; W]; 2];
         for lane in 0..W {
-            if touch.lanes >> lane & 1 == 1 {
-                let at = touch.base[lane].wrapping_add(self.offsets[0]) as usize;
-                old[lane] = group.lds.read_u32(at);
-                let value = wave.v[usize::from(self.data[0])][lane];
+            if touch.lanes >> lane & 1 == 0 {
+                continue;
+            }
+            let at = touch.base[lane].wrapping_add(self.offsets[0]) as usize;
+            for (word, old) in old[..words].iter_mut().enumerate() {
+                old[lane] = group.lds.read_u32(at + 4 * word);
+            }
+            let before = u64::from(old[0][lane]) | u64::from(old[1][lane]) << 32;
+            let value = operand(wave, self.data[0], lane);
+            let compare = match operation.operation {
+                Operation::CompareSwap => operand(wave, self.data[1], lane),
+                _ => 0,
+            };
+            let after = operation.apply(before, value, compare);
+            for word in 0..words {
                 group
                     .lds
-                    .write_u32(at, operation.apply(old[lane], value, 0));
+                    .write_u32(at + 4 * word, (after >> (32 * word)) as u32);
             }
         }
         if returns {
-            wave.write(self.dst, &old, touch.lanes);
+            for (word, old) in old[..words].iter().enumerate() {
+                wave.write(self.dst + word as u16, old, touch.lanes);
+            }
         }
     }
 }

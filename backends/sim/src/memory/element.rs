@@ -15,81 +15,143 @@ pub(crate) enum Extend {
     Half(Half, bool),
 }
 
-/// Read-modify-write operations.
+/// What a read-modify-write operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Atomic {
-    AddU32,
-    SubU32,
-    AddF32,
+pub(crate) enum Operation {
+    Add,
+    Sub,
+    /// The given value less the old one.
+    SubReversed,
+    /// Counts up and wraps around behind the given value.
+    Inc,
+    /// Counts down and wraps around to the given value.
+    Dec,
+    AddF,
+    MinF,
+    MaxF,
     PkAddF16,
     PkAddBf16,
-    MinI32,
-    MaxI32,
-    MinU32,
-    MaxU32,
+    MinI,
+    MaxI,
+    MinU,
+    MaxU,
     And,
     Or,
     Xor,
     Swap,
     CompareSwap,
-    AddU64,
+}
+
+/// A read-modify-write operation on 4 or 8 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Atomic {
+    pub(crate) operation: Operation,
+    pub(crate) bytes: usize,
 }
 
 impl Atomic {
-    /// The operation that the last part of a mnemonic names.
+    /// The operation that the last part of a mnemonic names, in the spelling of any generation.
     pub(crate) fn parse(name: &str) -> Option<Atomic> {
-        Some(match name {
-            "add_u32" | "add" => Atomic::AddU32,
-            "sub_u32" | "sub" => Atomic::SubU32,
-            "add_f32" => Atomic::AddF32,
-            "pk_add_f16" => Atomic::PkAddF16,
-            "pk_add_bf16" => Atomic::PkAddBf16,
-            "min_i32" | "smin" => Atomic::MinI32,
-            "max_i32" | "smax" => Atomic::MaxI32,
-            "min_u32" | "umin" => Atomic::MinU32,
-            "max_u32" | "umax" => Atomic::MaxU32,
-            "and_b32" | "and" => Atomic::And,
-            "or_b32" | "or" => Atomic::Or,
-            "xor_b32" | "xor" => Atomic::Xor,
-            "swap_b32" | "swap" => Atomic::Swap,
-            "cmpswap_b32" | "cmpswap" => Atomic::CompareSwap,
-            "add_u64" | "add_x2" => Atomic::AddU64,
+        use Operation::*;
+        let (stem, bytes) = match name.strip_suffix("_x2") {
+            Some(stem) => (stem, 8),
+            None => (name, if name.ends_with("64") { 8 } else { 4 }),
+        };
+        let operation = match stem {
+            "add_u32" | "add_u64" | "add" => Add,
+            "sub_u32" | "sub_u64" | "sub" => Sub,
+            "rsub_u32" | "rsub_u64" => SubReversed,
+            "inc_u32" | "inc_u64" | "inc" => Inc,
+            "dec_u32" | "dec_u64" | "dec" => Dec,
+            "add_f32" | "add_f64" => AddF,
+            "min_f32" | "min_f64" | "min_num_f32" => MinF,
+            "max_f32" | "max_f64" | "max_num_f32" => MaxF,
+            "pk_add_f16" => PkAddF16,
+            "pk_add_bf16" => PkAddBf16,
+            "min_i32" | "min_i64" | "smin" => MinI,
+            "max_i32" | "max_i64" | "smax" => MaxI,
+            "min_u32" | "min_u64" | "umin" => MinU,
+            "max_u32" | "max_u64" | "umax" => MaxU,
+            "and_b32" | "and_b64" | "and" => And,
+            "or_b32" | "or_b64" | "or" => Or,
+            "xor_b32" | "xor_b64" | "xor" => Xor,
+            "swap_b32" | "swap_b64" | "swap" | "wrxchg_b32" | "wrxchg_b64" => Swap,
+            "storexchg_b32" | "storexchg_b64" => Swap,
+            "cmpswap_b32" | "cmpswap_b64" | "cmpswap" => CompareSwap,
+            "cmpst_b32" | "cmpst_b64" | "cmpstore_b32" | "cmpstore_b64" => CompareSwap,
             _ => return None,
-        })
+        };
+        Some(Atomic { operation, bytes })
     }
 
-    pub(crate) fn bytes(self) -> usize {
-        if self == Atomic::AddU64 { 8 } else { 4 }
+    /// The new value; `compare` is what a compare-and-swap expects.
+    pub(crate) fn apply(self, old: u64, value: u64, compare: u64) -> u64 {
+        use Operation::*;
+        if self.bytes == 4 {
+            return u64::from(self.apply_32(old as u32, value as u32, compare as u32));
+        }
+        let real = |operation: fn(f64, f64) -> f64| {
+            operation(f64::from_bits(old), f64::from_bits(value)).to_bits()
+        };
+        match self.operation {
+            Add => old.wrapping_add(value),
+            Sub => old.wrapping_sub(value),
+            SubReversed => value.wrapping_sub(old),
+            Inc if old >= value => 0,
+            Inc => old + 1,
+            Dec if old == 0 || old > value => value,
+            Dec => old - 1,
+            AddF => real(|old, value| old + value),
+            MinF => real(|old, value| if value < old { value } else { old }),
+            MaxF => real(|old, value| if value > old { value } else { old }),
+            // Packed halves are 32 bits wide.
+            PkAddF16 | PkAddBf16 => old,
+            MinI => (old as i64).min(value as i64) as u64,
+            MaxI => (old as i64).max(value as i64) as u64,
+            MinU => old.min(value),
+            MaxU => old.max(value),
+            And => old & value,
+            Or => old | value,
+            Xor => old ^ value,
+            Swap => value,
+            CompareSwap if old == compare => value,
+            CompareSwap => old,
+        }
     }
 
-    /// The new value of a 32-bit word; `compare` is what a compare-and-swap expects.
-    pub(crate) fn apply(self, old: u32, value: u32, compare: u32) -> u32 {
+    fn apply_32(self, old: u32, value: u32, compare: u32) -> u32 {
         use crate::valu::float::{from_bf16, from_f16, to_bf16, to_f16};
+        use Operation::*;
         let halves = |from: fn(u32) -> f32, to: fn(f32) -> u32| {
             let add = |a: u32, b: u32| to(from(a & 0xffff) + from(b & 0xffff));
             add(old, value) | add(old >> 16, value >> 16) << 16
         };
-        match self {
-            Atomic::AddU32 | Atomic::AddU64 => old.wrapping_add(value),
-            Atomic::SubU32 => old.wrapping_sub(value),
-            Atomic::AddF32 => (f32::from_bits(old) + f32::from_bits(value)).to_bits(),
-            Atomic::PkAddF16 => halves(from_f16, to_f16),
-            Atomic::PkAddBf16 => halves(from_bf16, to_bf16),
-            Atomic::MinI32 => (old as i32).min(value as i32) as u32,
-            Atomic::MaxI32 => (old as i32).max(value as i32) as u32,
-            Atomic::MinU32 => old.min(value),
-            Atomic::MaxU32 => old.max(value),
-            Atomic::And => old & value,
-            Atomic::Or => old | value,
-            Atomic::Xor => old ^ value,
-            Atomic::Swap => value,
-            Atomic::CompareSwap => {
-                if old == compare {
-                    value
-                } else {
-                    old
-                }
-            }
+        let real = |operation: fn(f32, f32) -> f32| {
+            operation(f32::from_bits(old), f32::from_bits(value)).to_bits()
+        };
+        match self.operation {
+            Add => old.wrapping_add(value),
+            Sub => old.wrapping_sub(value),
+            SubReversed => value.wrapping_sub(old),
+            Inc if old >= value => 0,
+            Inc => old + 1,
+            Dec if old == 0 || old > value => value,
+            Dec => old - 1,
+            AddF => real(|old, value| old + value),
+            MinF => real(|old, value| if value < old { value } else { old }),
+            MaxF => real(|old, value| if value > old { value } else { old }),
+            PkAddF16 => halves(from_f16, to_f16),
+            PkAddBf16 => halves(from_bf16, to_bf16),
+            MinI => (old as i32).min(value as i32) as u32,
+            MaxI => (old as i32).max(value as i32) as u32,
+            MinU => old.min(value),
+            MaxU => old.max(value),
+            And => old & value,
+            Or => old | value,
+            Xor => old ^ value,
+            Swap => value,
+            CompareSwap if old == compare => value,
+            CompareSwap => old,
         }
     }
 }

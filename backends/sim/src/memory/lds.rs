@@ -28,6 +28,39 @@ pub(crate) struct Touch<const W: usize> {
     pub(crate) instruction: u64,
 }
 
+impl<const W: usize> Touch<W> {
+    /// The first and one past the last byte, if there is a lane.
+    fn range(&self) -> Option<(u64, u64)> {
+        let spans = || self.spans().map(|(_, start)| start);
+        Some((spans().min()?, spans().max()? + self.bytes as u64))
+    }
+
+    /// Lane and first byte of every span.
+    fn spans(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.offsets[..self.spans].iter().flat_map(move |&offset| {
+            (0..W)
+                .filter(|&lane| self.lanes >> lane & 1 == 1)
+                .map(move |lane| (lane, u64::from(self.base[lane].wrapping_add(offset))))
+        })
+    }
+
+    /// The first lane here that touches a byte that the other touches too.
+    pub(crate) fn meets(&self, other: &Touch<W>) -> Option<usize> {
+        let ((low, high), (other_low, other_high)) = (self.range()?, other.range()?);
+        if high <= other_low || other_high <= low {
+            return None;
+        }
+        let clash = |start: u64| {
+            other
+                .spans()
+                .any(|(_, at)| start < at + other.bytes as u64 && at < start + self.bytes as u64)
+        };
+        self.spans()
+            .find(|&(_, start)| clash(start))
+            .map(|(lane, _)| lane)
+    }
+}
+
 /// Lanes with something wrong.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Faults {

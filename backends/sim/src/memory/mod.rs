@@ -1,6 +1,7 @@
 //! Global memory: buffers in one sparse address space with wide gaps between them.
 
 pub(crate) mod access;
+mod direct;
 pub(crate) mod ds;
 pub(crate) mod element;
 mod exchange;
@@ -11,6 +12,11 @@ mod scratch;
 mod transfer;
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
+
+/// Flat addresses with these high halves lie in LDS or in the lane's scratch; the low half is the
+/// offset. No buffer lies there.
+pub(crate) const SHARED_APERTURE: u64 = 0x0001_0000 << 32;
+pub(crate) const PRIVATE_APERTURE: u64 = 0x0002_0000 << 32;
 
 /// Where the first buffer lies. The low half is chosen so that a buffer of more than 4 KiB crosses
 /// a multiple of 4 GiB: an address computed without its carry is then caught.

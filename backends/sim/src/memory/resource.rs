@@ -1,9 +1,15 @@
 //! Buffer resources and their range checks.
 //!
+//! gfx9 has no choice of rules: with an index and a stride records are structures, else they are
+//! bytes (Mesa's descriptor code states it so for gfx9; AMD's CDNA 3 guide, "Range checking",
+//! tells raw from structured buffers). Swizzled addresses follow the same guide's "Swizzled Buffer
+//! Addressing".
+//!
 //! A check is made for each 32-bit word of an access on its own; a word that is partly outside is
 //! outside (LLVM's AMDGPU usage guide on buffer accesses out of bounds). AMD's RDNA 3 instruction
 //! set guide, "Range checking", counts the scalar offset.
 
+use crate::chip::Isa;
 use crate::wave::Wave;
 
 /// A buffer resource with the parts of the offset that lanes share.
@@ -11,9 +17,24 @@ pub(crate) struct Resource {
     base: u64,
     stride: u32,
     records: u32,
-    mode: u32,
+    rule: Rule,
+    /// Elements of so many bytes of so many consecutive structures lie together.
+    swizzle: Option<(u32, u32)>,
     soffset: u32,
     offset: u64,
+}
+
+/// What is compared with the number of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// The end of each word in bytes.
+    Raw,
+    /// The index, and the end of each word with the stride.
+    IndexAndOffset,
+    /// The index.
+    Index,
+    /// Whether there are records at all.
+    NotEmpty,
 }
 
 /// What the range check says of one lane.
@@ -31,13 +52,27 @@ impl Resource {
         wave: &Wave<W>,
         soffset: u32,
         offset: i64,
+        (isa, indexed): (Isa, bool),
     ) -> Resource {
         let word = |at: u16| wave.s[usize::from(first + at)];
+        let stride = word(1) >> 16 & 0x3fff;
+        let gfx9 = isa == Isa::Gfx9;
+        let rule = match word(3) >> 28 & 3 {
+            _ if stride == 0 => Rule::Raw,
+            _ if gfx9 && indexed => Rule::Index,
+            _ if gfx9 => Rule::Raw,
+            0 => Rule::IndexAndOffset,
+            1 => Rule::Index,
+            2 => Rule::NotEmpty,
+            _ => Rule::Raw,
+        };
+        let swizzled = gfx9 && stride != 0 && word(1) >> 31 == 1;
         Resource {
             base: u64::from(word(0)) | u64::from(word(1) & 0xffff) << 32,
-            stride: word(1) >> 16 & 0x3fff,
+            stride,
             records: word(2),
-            mode: word(3) >> 28 & 3,
+            rule,
+            swizzle: swizzled.then(|| (2 << (word(3) >> 19 & 3), 8 << (word(3) >> 21 & 3))),
             soffset,
             offset: offset as u64,
         }
@@ -48,27 +83,37 @@ impl Resource {
         self.records
     }
 
+    /// Bytes from the base to a place in a structure.
+    fn place(&self, index: u32, within: u64) -> u64 {
+        let (index, stride) = (u64::from(index), u64::from(self.stride));
+        let Some((element, count)) = self.swizzle else {
+            return index * stride + within;
+        };
+        let (element, count) = (u64::from(element), u64::from(count));
+        (index / count * stride + within / element * element) * count
+            + index % count * element
+            + within % element
+    }
+
     pub(crate) fn range(&self, index: u32, offset: u32, bytes: usize) -> Range {
         let within = u64::from(offset) + self.offset;
-        let structure = u64::from(index) * u64::from(self.stride);
         let soffset = u64::from(self.soffset);
-        let address = (self.base + soffset + structure + within) & 0xffff_ffff_ffff;
+        let address = (self.base + soffset + self.place(index, within)) & 0xffff_ffff_ffff;
         let words = bytes.div_ceil(4);
         let size = bytes.min(4) as u64;
         let records = u64::from(self.records);
-        let raw = self.stride == 0 || self.mode == 3;
         let (mut counted, mut ignored) = (0, 0);
         for word in 0..words {
             let end = within + 4 * word as u64 + size;
-            let (with, without) = if raw {
-                (end + soffset <= records, end <= records)
-            } else {
-                let inside = match self.mode {
-                    0 => u64::from(index) < records && end <= u64::from(self.stride),
-                    1 => u64::from(index) < records,
-                    _ => records != 0,
-                };
-                (inside, inside)
+            let inside = match self.rule {
+                Rule::Raw => end <= records,
+                Rule::IndexAndOffset => u64::from(index) < records && end <= u64::from(self.stride),
+                Rule::Index => u64::from(index) < records,
+                Rule::NotEmpty => records != 0,
+            };
+            let (with, without) = match self.rule {
+                Rule::Raw => (end + soffset <= records, inside),
+                _ => (inside, inside),
             };
             counted |= u16::from(with) << word;
             ignored |= u16::from(without) << word;
@@ -90,7 +135,8 @@ mod tests {
             base: 0x1000,
             stride: 0,
             records,
-            mode: 3,
+            rule: Rule::Raw,
+            swizzle: None,
             soffset,
             offset: 0,
         }
@@ -114,6 +160,24 @@ mod tests {
             0,
             "no wrap around"
         );
+    }
+
+    #[test]
+    fn swizzled_structures_lie_side_by_side() {
+        let resource = Resource {
+            stride: 16,
+            rule: Rule::Index,
+            swizzle: Some((4, 8)),
+            ..raw(100, 0)
+        };
+        // Eight structures' first words, then their second words.
+        let at = |index, offset| resource.range(index, offset, 4).address - 0x1000;
+        assert_eq!([at(0, 0), at(1, 0), at(7, 0), at(0, 4)], [0, 4, 28, 32]);
+        assert_eq!(
+            [at(8, 0), at(9, 6), at(99, 0)],
+            [128, 128 + 32 + 6, 12 * 128 + 12]
+        );
+        assert_eq!(resource.range(100, 0, 4).words, 0);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Scalar loads.
 
 use super::resource::Resource;
+use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
 use crate::report::Check;
@@ -18,15 +19,16 @@ pub(crate) struct Smem {
     buffer: bool,
     register: Option<u16>,
     offset: i64,
+    isa: Isa,
 }
 
 impl Smem {
     /// The scalar load of a line; the error says what is not known about it.
-    pub(crate) fn new(line: &Line) -> Result<Smem, String> {
-        Self::build(line).ok_or_else(|| "no such scalar load or operand".to_owned())
+    pub(crate) fn new(line: &Line, isa: Isa) -> Result<Smem, String> {
+        Self::build(line, isa).ok_or_else(|| "no such scalar load or operand".to_owned())
     }
 
-    fn build(line: &Line) -> Option<Smem> {
+    fn build(line: &Line, isa: Isa) -> Option<Smem> {
         let (buffer, width) = match line.name.strip_prefix("s_buffer_load_") {
             Some(width) => (true, width),
             None => (false, line.name.strip_prefix("s_load_")?),
@@ -75,6 +77,7 @@ impl Smem {
             buffer,
             register,
             offset,
+            isa,
         })
     }
 
@@ -90,7 +93,7 @@ impl Smem {
         let mut fault = None;
         let mut values = [0; 16];
         let range = self.buffer.then(|| {
-            Resource::new(self.base, wave, 0, self.offset).range(
+            Resource::new(self.base, wave, 0, self.offset, (self.isa, false)).range(
                 0,
                 register,
                 4 * usize::from(self.words),

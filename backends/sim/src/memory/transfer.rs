@@ -1,7 +1,7 @@
 //! Moves values between vector registers and global memory, lane by lane.
 
 use super::access::{Place, Vmem};
-use super::element::{Atomic, Extend, extend_value, fill};
+use super::element::{Atomic, Extend, Operation, extend_value, fill};
 use crate::group::Group;
 use crate::program::Inst;
 use crate::report::Check;
@@ -143,16 +143,29 @@ impl Vmem {
     ) {
         let memory = group.memory;
         let data = usize::from(self.data);
-        let wide = self.bytes == 8;
+        let words = self.bytes / 4;
+        let mask = (1_u16 << words) - 1;
+        let operand = |wave: &Wave<W>, first: usize, lane: usize| {
+            let high = if words == 2 {
+                wave.v[first + 1][lane]
+            } else {
+                0
+            };
+            u64::from(wave.v[first][lane]) | u64::from(high) << 32
+        };
         let (mut fault, mut input, mut overlap) = (None, None, None);
         let mut hint = wave.hint;
         let mut old = [[0; W]; 2];
         for lane in 0..W {
-            let Place::At { address, words } = places[lane] else {
+            // Atomics are in range as a whole or not at all.
+            let Place::At {
+                address,
+                words: in_range,
+            } = places[lane]
+            else {
                 continue;
             };
-            // Atomics are in range as a whole or not at all.
-            if words & if wide { 3 } else { 1 } != if wide { 3 } else { 1 } {
+            if in_range & mask != mask {
                 continue;
             }
             let Some((buffer, at)) = memory.locate(address, self.bytes as u64, &mut hint) else {
@@ -167,23 +180,20 @@ impl Vmem {
                 overlap = overlap.or(Some((lane as u32, address)));
             }
             group.tally.global_bytes_written += self.bytes as u64;
-            let value = wave.v[data][lane];
-            old[0][lane] = buffer.read_u32(at);
-            if wide {
-                old[1][lane] = buffer.read_u32(at + 4);
-                let before = u64::from(old[0][lane]) | u64::from(old[1][lane]) << 32;
-                let addend = u64::from(value) | u64::from(wave.v[data + 1][lane]) << 32;
-                let sum = before.wrapping_add(addend);
-                buffer.write_u32(at, sum as u32);
-                buffer.write_u32(at + 4, (sum >> 32) as u32);
-                continue;
+            for (word, old) in old[..words].iter_mut().enumerate() {
+                old[lane] = buffer.read_u32(at + 4 * word);
             }
+            let before = u64::from(old[0][lane]) | u64::from(old[1][lane]) << 32;
+            let value = operand(wave, data, lane);
             // A compare-and-swap has the new value first, then what it expects.
-            let compare = match operation {
-                Atomic::CompareSwap => wave.v[data + 1][lane],
+            let compare = match operation.operation {
+                Operation::CompareSwap => operand(wave, data + words, lane),
                 _ => 0,
             };
-            buffer.write_u32(at, operation.apply(old[0][lane], value, compare));
+            let after = operation.apply(before, value, compare);
+            for word in 0..words {
+                buffer.write_u32(at + 4 * word, (after >> (32 * word)) as u32);
+            }
         }
         wave.hint = hint;
         if returns {

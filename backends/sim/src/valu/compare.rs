@@ -1,6 +1,6 @@
 //! Comparisons: one bit a lane, to a scalar register or, as `v_cmpx`, to EXEC.
 
-use super::float::{class_f16, class_f32, from_f16};
+use super::float::{class_f16, class_f32, class_f64, from_f16};
 use super::{Row, Shape, Sources, Type};
 use crate::simd::vectorized;
 
@@ -129,6 +129,11 @@ fn class<const W: usize>(ty: &str) -> Option<Row<W>> {
             |s, _, _| mask(s, |a, b| class_f16(a) & b != 0),
             Type::B32,
             &[Type::F16, Type::B16],
+        ),
+        "f64" => Row::wide(
+            |s, _, _| mask_wide(s, |a, b| class_f64(a) & b as u32 != 0),
+            Type::B32,
+            &[Type::F64, Type::B32],
         ),
         _ => return None,
     })

@@ -1,7 +1,7 @@
 //! Conversions between formats. Out-of-range values saturate and NaN becomes 0, as Rust's casts do.
 
 use super::float::{
-    from_bf8, from_f16, from_fp8, to_bf8, to_bf16, to_f16, to_f16_toward_zero, to_fp8,
+    from_bf8, from_bf16, from_f16, from_fp8, to_bf8, to_bf16, to_f16, to_f16_toward_zero, to_fp8,
 };
 use super::{Row, Type, map1, map2};
 
@@ -64,6 +64,8 @@ fn narrow<const W: usize>(name: &str) -> Option<Row<W>> {
             to_f16_toward_zero(f(a)) | to_f16_toward_zero(f(b)) << 16
         };
         "v_cvt_pk_bf16_f32" => F32 -> B32, |a, b| to_bf16(f(a)) | to_bf16(f(b)) << 16;
+        "v_cvt_pk_f16_f32" => F32 -> B32, |a, b| to_f16(f(a)) | to_f16(f(b)) << 16;
+        "v_cvt_f32_bf16" => B16 -> F32, |a| same(from_bf16(a & 0xffff));
         "v_cvt_pk_u16_u32" => B32 -> B32, |a, b| a.min(0xffff) | b.min(0xffff) << 16;
         "v_cvt_pk_i16_i32" => B32 -> B32, |a, b| {
             let clamp = |x: u32| (x as i32).clamp(-0x8000, 0x7fff) as u32 & 0xffff;

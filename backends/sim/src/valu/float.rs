@@ -273,6 +273,20 @@ pub(crate) fn class_f16(bits: u32) -> u32 {
     )
 }
 
+/// The same for f64, whose mantissa counts as a whole.
+pub(crate) fn class_f64(bits: u64) -> u32 {
+    let mantissa = bits & ((1 << 52) - 1);
+    // Whether it is zero and its highest bit are all that matters.
+    let folded = ((mantissa >> 51) as u32) << 1 | u32::from(mantissa << 13 != 0);
+    class(
+        bits >> 63 == 1,
+        (bits >> 52 & 0x7ff) as u32,
+        0x7ff,
+        folded,
+        2,
+    )
+}
+
 fn class(negative: bool, exponent: u32, top: u32, mantissa: u32, quiet: u32) -> u32 {
     if exponent == top && mantissa != 0 {
         return if mantissa & quiet == 0 { 1 } else { 2 };

@@ -32,6 +32,39 @@ fn ternary(a: u32, b: u32, c: u32, operation: impl Fn(f32, f32, f32) -> f32) -> 
     to_f16(operation(from_f16(a), from_f16(b), from_f16(c)))
 }
 
+/// Mantissa in [0.5, 1) and its exponent; zero, infinities and NaN stay as they are.
+fn frexp(a: u32) -> (u32, u32) {
+    let value = from_f16(a);
+    if value == 0.0 || !value.is_finite() {
+        return (unary(a, |x| x), 0);
+    }
+    // Every f16 is a normal f32.
+    let exponent = (value.to_bits() >> 23 & 0xff) as i32 - 126;
+    (
+        to_f16(value * 2_f32.powi(-exponent)),
+        exponent as u16 as u32,
+    )
+}
+
+/// Puts the special cases of a division right.
+fn div_fixup(q: u32, denominator: u32, numerator: u32) -> u32 {
+    let sign = (denominator ^ numerator) & 0x8000;
+    let (d, n) = (from_f16(denominator), from_f16(numerator));
+    if n.is_nan() {
+        numerator & 0xffff | 0x200
+    } else if d.is_nan() {
+        denominator & 0xffff | 0x200
+    } else if n == 0.0 && d == 0.0 || n.is_infinite() && d.is_infinite() {
+        0xfe00
+    } else if d == 0.0 || n.is_infinite() {
+        sign | 0x7c00
+    } else if d.is_infinite() || n == 0.0 {
+        sign
+    } else {
+        q & 0x7fff | sign
+    }
+}
+
 fn canonical(name: &str) -> &str {
     match name {
         "v_max_num_f16" => "v_max_f16",
@@ -77,6 +110,13 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_minimum_f16" => |a, b| to_f16(minimum(from_f16(a), from_f16(b)));
         "v_max3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| max(max(a, b), c));
         "v_min3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| min(min(a, b), c));
+        "v_maximum3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| maximum(maximum(a, b), c));
+        "v_minimum3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| minimum(minimum(a, b), c));
+        "v_div_fixup_f16" => |a, b, c| div_fixup(a, b, c);
+        // Kept below 1 where the difference rounds up to it.
+        "v_fract_f16" => |a| unary(a, |x| (x - x.floor()).min(1.0 - 2_f32.powi(-11)));
+        "v_frexp_mant_f16" => |a| frexp(a).0;
+        "v_frexp_exp_i16_f16" => |a| frexp(a).1;
         "v_med3_f16" => |a, b, c| ternary(a, b, c, med3);
         "v_rndne_f16" => |a| unary(a, f32::round_ties_even);
         "v_floor_f16" => |a| unary(a, f32::floor);

@@ -21,6 +21,13 @@ fn canonical(name: &str) -> &str {
         "v_add_co_ci_u32" | "v_addc_co_u32" => "v_add_co_ci_u32",
         "v_sub_co_ci_u32" | "v_subb_co_u32" => "v_sub_co_ci_u32",
         "v_subrev_co_ci_u32" | "v_subbrev_co_u32" => "v_subrev_co_ci_u32",
+        "v_add_i32" => "v_add_nc_i32",
+        "v_sub_i32" => "v_sub_nc_i32",
+        "v_add_i16" => "v_add_nc_i16",
+        "v_sub_i16" => "v_sub_nc_i16",
+        "v_mad_legacy_u16" | "v_mad_legacy_i16" => "v_mad_u16",
+        // Accumulation registers are as good as any here.
+        "v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32" => "v_mov_b32",
         other => other,
     }
 }
@@ -28,6 +35,27 @@ fn canonical(name: &str) -> &str {
 /// Field `width` bits at `offset` in a mask.
 fn field(width: u32) -> u32 {
     (1_u32 << (width & 31)).wrapping_sub(1)
+}
+
+/// Each result bit is the bit of the table that the sources' bits choose, `a` the highest.
+#[inline(always)]
+pub(crate) fn bitop3(table: u8, a: u32, b: u32, c: u32) -> u32 {
+    (0..8).fold(0, |result, row| {
+        if table >> row & 1 == 0 {
+            return result;
+        }
+        let pick = |value: u32, bit: u32| if row >> bit & 1 == 1 { value } else { !value };
+        result | pick(a, 2) & pick(b, 1) & pick(c, 0)
+    })
+}
+
+/// Shifts two numbers right and saturates both to bytes between the bounds.
+fn shift_pack(a: u32, b: u32, by: u32, bounds: (i32, i32)) -> u32 {
+    let byte = |value: u32| {
+        let shifted = value as i32 >> (by & 31);
+        u32::from(shifted.clamp(bounds.0, bounds.1) as u8)
+    };
+    byte(a) | byte(b) << 8
 }
 
 /// Picks four bytes of `high:low` by the selectors of `v_perm_b32`.
@@ -192,6 +220,8 @@ fn three<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_minmax_i32" | "v_min_max_i32" => |a, b, c| (a as i32).min(b as i32).max(c as i32) as u32;
         "v_maxmin_u32" => |a, b, c| a.max(b).min(c);
         "v_minmax_u32" => |a, b, c| a.min(b).max(c);
+        "v_ashr_pk_i8_i32" => |a, b, c| shift_pack(a, b, c, (-128, 127));
+        "v_ashr_pk_u8_i32" => |a, b, c| shift_pack(a, b, c, (0, 255));
         "v_sad_u32" => |a, b, c| a.abs_diff(b).wrapping_add(c);
     ))
 }
@@ -235,6 +265,16 @@ fn short<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_and_b16" => |a, b| a & b;
         "v_or_b16" => |a, b| a | b;
         "v_xor_b16" => |a, b| a ^ b;
+        "v_subrev_u16" => |a, b| b.wrapping_sub(a);
+        "v_min3_u16" => |a, b, c| a.min(b).min(c);
+        "v_max3_u16" => |a, b, c| a.max(b).max(c);
+        "v_min3_i16" => |a, b, c| s16(a).min(s16(b)).min(s16(c)) as u32;
+        "v_max3_i16" => |a, b, c| s16(a).max(s16(b)).max(s16(c)) as u32;
+        "v_med3_u16" => |a, b, c| a.min(b).max(a.max(b).min(c));
+        "v_med3_i16" => |a, b, c| {
+            let (a, b, c) = (s16(a), s16(b), s16(c));
+            a.min(b).max(a.max(b).min(c)) as u32
+        };
         "v_mul_lo_u16" => |a, b| a.wrapping_mul(b);
         "v_lshlrev_b16" => |a, b| b << (a & 15);
         "v_lshrrev_b16" => |a, b| b >> (a & 15);

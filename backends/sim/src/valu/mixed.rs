@@ -48,7 +48,7 @@ pub(crate) fn packed<const W: usize>(line: &Line) -> Option<Result<Packed<W>, St
     let name = line.name.as_str();
     let built = if let Some(rest) = name.strip_prefix("v_fma_mix") {
         mix(line, rest)
-    } else if name == "v_dot2_f32_f16" || name == "v_dot2_f32_bf16" {
+    } else if name.starts_with("v_dot2") && name.contains("_f32_") {
         dot(line)
     } else {
         let rest = name.strip_prefix("v_pk_")?;
@@ -73,11 +73,18 @@ fn halves<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
         "sub_u16" | "sub_i16" => "v_sub_nc_u16".to_owned(),
         other => format!("v_{other}"),
     };
-    let row: Row<W> = row(&name)?;
+    let saturating = match line.flag("clamp") {
+        true => Some(super::saturate::row(&format!("v_{rest}"))?),
+        false => None,
+    };
+    let row: Row<W> = match saturating {
+        Some(row) => row,
+        None => row(&name)?,
+    };
     let Body::Narrow(body) = row.body else {
         return None;
     };
-    if row.result.bits() != 16 || line.flag("clamp") {
+    if row.result.bits() != 16 {
         return None;
     }
     let mut inputs = [[ZERO; 3]; 2];
@@ -117,27 +124,29 @@ fn pairs<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
         // Moves one register of each source: the first to the low, the second to the high.
         "mov_b32" => match row::<W>("v_mov_b32")?.body {
             Body::Narrow(body) => (body, 2),
-            Body::Wide(_) => return None,
+            Body::Wide(_) | Body::Table(_) => return None,
         },
         other => {
             let row: Row<W> = row(&format!("v_{other}"))?;
             match row.body {
                 Body::Narrow(body) => (body, row.sources.len()),
-                Body::Wide(_) => return None,
+                Body::Wide(_) | Body::Table(_) => return None,
             }
         }
     };
+    if line.flag("clamp") {
+        return None;
+    }
     let selects: [[bool; 3]; 2] = [line.bits("op_sel", false), line.bits("op_sel_hi", true)];
     let negs: [[bool; 3]; 2] = [line.bits("neg_lo", false), line.bits("neg_hi", false)];
     let mut inputs = [[ZERO; 3]; 2];
     for part in 0..2 {
         for at in 0..sources {
-            let mut input = Input::new(line.operands.get(at + 1)?, Type::F32, false)?;
-            input.source = match (input.source, selects[part][at]) {
-                (Source::Vector(index, half), true) => Source::Vector(index.checked_add(1)?, half),
-                (Source::Scalar(index), true) => Source::Scalar(index.checked_add(1)?),
-                (source, _) => source,
-            };
+            let operand = line.operands.get(at + 1)?;
+            let mut input = Input::new(operand, Type::F32, false)?;
+            if selects[part][at] {
+                input.source = upper(input.source, &operand.value)?;
+            }
             input.neg ^= negs[part][at];
             inputs[part][at] = input;
         }
@@ -145,11 +154,10 @@ fn pairs<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
     let [mut low, mut high] = inputs;
     if rest == "mov_b32" {
         // The selections of the two sources are `op_sel[0]` and `op_sel[1]`.
-        let mut second = Input::new(line.operands.get(2)?, Type::B32, false)?;
-        if selects[0][1]
-            && let Source::Vector(index, half) = second.source
-        {
-            second.source = Source::Vector(index.checked_add(1)?, half);
+        let operand = line.operands.get(2)?;
+        let mut second = Input::new(operand, Type::B32, false)?;
+        if selects[0][1] {
+            second.source = upper(second.source, &operand.value)?;
         }
         low[0].ty = Type::B32;
         high[0] = second;
@@ -159,6 +167,16 @@ fn pairs<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
         dst: destination(line)?.0,
         low,
         high,
+    })
+}
+
+/// The high register of a pair; of a constant its sign where it is an integer, else nothing.
+fn upper(source: Source, value: &Value) -> Option<Source> {
+    Some(match (source, value) {
+        (Source::Vector(index, half), _) => Source::Vector(index.checked_add(1)?, half),
+        (Source::Scalar(index), _) => Source::Scalar(index.checked_add(1)?),
+        (_, Value::Int(int)) => Source::Const((*int >> 32) as u32 as u64),
+        _ => Source::Const(0),
     })
 }
 
@@ -187,12 +205,15 @@ fn mix<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
 
 fn dot<const W: usize>(line: &Line) -> Option<Packed<W>> {
     let mut sources = [ZERO; 3];
+    // The accumulating forms do not repeat their destination.
+    let accumulates = line.name.starts_with("v_dot2c_");
+    if !(accumulates || line.name.starts_with("v_dot2_")) || !line.modifiers.is_empty() {
+        return None;
+    }
     for (at, source) in sources.iter_mut().enumerate() {
         let ty = if at == 2 { Type::F32 } else { Type::B32 };
-        *source = Input::new(line.operands.get(at + 1)?, ty, false)?;
-    }
-    if !line.modifiers.is_empty() {
-        return None;
+        let place = if accumulates && at == 2 { 0 } else { at + 1 };
+        *source = Input::new(line.operands.get(place)?, ty, false)?;
     }
     Some(Packed::Dot {
         dst: destination(line)?.0,

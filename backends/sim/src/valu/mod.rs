@@ -5,6 +5,8 @@
 
 mod compare;
 mod convert;
+mod dot;
+mod double;
 mod dpp;
 pub(crate) mod float;
 mod half_ops;
@@ -12,18 +14,26 @@ mod integer;
 mod lanes;
 mod mixed;
 mod operand;
+mod rows;
+mod saturate;
+mod sdwa;
 mod single;
 mod wide_ops;
 
 pub(crate) use lanes::{LaneOp, lane_op};
 pub(crate) use mixed::{Packed, packed};
 pub(crate) use operand::{Input, Source, Type, constant};
+use rows::keeps_half;
+pub(crate) use rows::row;
+pub(crate) use rows::row_of;
 
+use crate::chip::Isa;
 use crate::simd::vectorized;
 use crate::text::{EXEC, Half, Line, Operand, VCC, Value};
 use crate::wave::Wave;
 use dpp::Dpp;
 use operand::flush_denormal;
+use sdwa::Sdwa;
 
 /// The sources of a 32-bit operation, one value a lane.
 pub(crate) type Sources<'a, const W: usize> = [&'a [u32; W]; 3];
@@ -36,6 +46,8 @@ pub(crate) type Wide64<const W: usize> = fn(&[[u64; W]; 3], u64, &mut [u64; W]) 
 pub(crate) enum Body<const W: usize> {
     Narrow(Narrow<W>),
     Wide(Wide64<W>),
+    /// Any function of three bits, by its truth table.
+    Table(u8),
 }
 
 impl<const W: usize> Clone for Body<W> {
@@ -177,6 +189,11 @@ pub(crate) struct Valu<const W: usize> {
     /// Output scale.
     scale: f32,
     dpp: Option<Box<Dpp<W>>>,
+    sdwa: Option<Sdwa>,
+    /// Whether a comparison sets EXEC besides its mask.
+    exec_too: bool,
+    /// Whether a 16-bit result clears the other half of its register.
+    clears: bool,
 }
 
 /// What a vector instruction computed and has not written yet.
@@ -188,19 +205,9 @@ pub(crate) struct Computed<const W: usize> {
     lanes: u64,
 }
 
-/// The row of a mnemonic.
-pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
-    integer::row(name)
-        .or_else(|| single::row(name))
-        .or_else(|| half_ops::row(name))
-        .or_else(|| convert::row(name))
-        .or_else(|| compare::row(name))
-        .or_else(|| wide_ops::row(name))
-}
-
 impl<const W: usize> Valu<W> {
     /// Builds the micro-operation of a line; the error says what is not known about it.
-    pub(crate) fn new(line: &Line, row: Row<W>) -> Result<Valu<W>, String> {
+    pub(crate) fn new(line: &Line, row: Row<W>, isa: Isa) -> Result<Valu<W>, String> {
         let mut operands = line.operands.iter();
         let mut next = || operands.next().ok_or("an operand is missing");
         let dst = match row.shape {
@@ -217,11 +224,11 @@ impl<const W: usize> Valu<W> {
         let mask_out = match row.shape {
             Shape::Compare | Shape::MaskOut | Shape::MaskInOut => Some(scalar(next()?)?),
             Shape::CompareExec => {
-                // On wave32 some forms still name the register.
-                if line.operands.len() > row.sources.len() {
-                    next()?;
+                // Before RDNA the mask goes to a register that is named, too.
+                match line.operands.len() > row.sources.len() {
+                    true => Some(scalar(next()?)?),
+                    false => Some(EXEC),
                 }
-                Some(EXEC)
             }
             _ => None,
         };
@@ -235,8 +242,12 @@ impl<const W: usize> Valu<W> {
         let mut inputs = [zero; 3];
         let listed = row.sources.len() - usize::from(row.accumulates);
         for (at, &ty) in row.sources[..listed].iter().enumerate() {
-            inputs[at] =
-                Input::new(next()?, ty, select[at]).ok_or("a source is of no known kind")?;
+            let operand = next()?;
+            inputs[at] = match line.sdwa {
+                true => sdwa::input(line, operand, ty, at),
+                false => Input::new(operand, ty, select[at]),
+            }
+            .ok_or("a source is of no known kind")?;
         }
         if row.accumulates {
             inputs[listed] = Input::new(&line.operands[0], row.sources[listed], select[listed])
@@ -255,9 +266,13 @@ impl<const W: usize> Valu<W> {
             (16, None) => (first, Some(Half::Low)),
             (_, half) => (first, half),
         });
+        let dst_half = match (dst, row.result.bits()) {
+            (Some((_, half)), 16) => half,
+            _ => None,
+        };
         let clamp = line.flag("clamp");
         let float = matches!(row.result, Type::F16 | Type::F32 | Type::F64);
-        if clamp && !float {
+        if clamp && !float && saturate::row::<W>(&line.name).is_none() {
             return Err("clamping of integers".into());
         }
         let scale = match (line.number("mul"), line.number("div")) {
@@ -278,6 +293,12 @@ impl<const W: usize> Valu<W> {
                 true => Some(Box::new(Dpp::new(line)?)),
                 false => None,
             },
+            sdwa: match line.sdwa && dst.is_some() {
+                true => Some(Sdwa::new(line).ok_or("no such part of a register")?),
+                false => None,
+            },
+            exec_too: row.shape == Shape::CompareExec,
+            clears: isa == Isa::Gfx9 && dst_half == Some(Half::Low) && !keeps_half(&line.name),
         })
     }
 
@@ -296,7 +317,7 @@ impl<const W: usize> Valu<W> {
         };
         let mask_in = self.mask_in.map_or(0, |register| wave.mask(register));
         match self.body {
-            Body::Narrow(body) => {
+            Body::Narrow(_) | Body::Table(_) => {
                 let mut store = [[0; W]; 3];
                 let [a, b, c] = &mut store;
                 let mut first = self.inputs[0].fetch(wave, a);
@@ -311,10 +332,33 @@ impl<const W: usize> Valu<W> {
                     self.inputs[1].fetch(wave, b),
                     self.inputs[2].fetch(wave, c),
                 ];
-                computed.mask = body(&sources, mask_in, &mut computed.low);
+                match self.body {
+                    Body::Narrow(body) => {
+                        computed.mask = body(&sources, mask_in, &mut computed.low);
+                    }
+                    Body::Table(table) => {
+                        map3(&sources, &mut computed.low, |a, b, c| {
+                            integer::bitop3(table, a, b, c)
+                        });
+                    }
+                    Body::Wide(_) => {}
+                }
             }
             Body::Wide(body) => {
-                let sources = [0, 1, 2].map(|at| self.inputs[at].fetch_wide(wave));
+                let mut sources = [0, 1, 2].map(|at| self.inputs[at].fetch_wide(wave));
+                if let Some(dpp) = &self.dpp {
+                    let parts = [0, 32].map(|shift| {
+                        dpp.apply(
+                            &sources[0].map(|value| (value >> shift) as u32),
+                            wave.exec(),
+                        )
+                    });
+                    let [(low, lanes), (high, _)] = parts;
+                    computed.lanes = lanes;
+                    sources[0] = std::array::from_fn(|lane| {
+                        u64::from(low[lane]) | u64::from(high[lane]) << 32
+                    });
+                }
                 let mut out = [0; W];
                 computed.mask = body(&sources, mask_in, &mut out);
                 for lane in 0..W {
@@ -388,6 +432,13 @@ impl<const W: usize> Valu<W> {
         let exec = computed.lanes;
         if let Some(register) = self.mask_out {
             wave.set_mask(register, computed.mask & exec);
+            if self.exec_too {
+                wave.set_exec(computed.mask & exec);
+            }
+        }
+        if let (Some(sdwa), Some((index, _))) = (&self.sdwa, self.dst) {
+            let merged = sdwa.merge(&computed.low, &wave.v[usize::from(index)]);
+            return wave.write(index, &merged, exec);
         }
         match self.dst {
             None => {}
@@ -396,6 +447,10 @@ impl<const W: usize> Valu<W> {
                 if self.result.bits() == 64 {
                     wave.write(index + 1, &computed.high, exec);
                 }
+            }
+            Some((index, Some(_))) if self.clears => {
+                let whole = computed.low.map(|value| value & 0xffff);
+                wave.write(index, &whole, exec);
             }
             Some((index, Some(half))) => {
                 write_half(wave, index, half, &computed.low, exec);

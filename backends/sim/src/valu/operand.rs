@@ -32,7 +32,30 @@ pub(crate) enum Source {
     Scalar(u16),
     /// The high half of a scalar register.
     ScalarHigh(u16),
+    /// Some bits of a register, as SDWA selects them.
+    Part(Part),
     Const(u64),
+}
+
+/// A byte, a half or the whole of a register.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) vector: bool,
+    pub(crate) index: u16,
+    pub(crate) shift: u32,
+    pub(crate) bits: u32,
+    pub(crate) signed: bool,
+}
+
+impl Part {
+    /// The part of a register's value, extended to 32 bits.
+    fn of(self, value: u32) -> u32 {
+        let high = value << (32 - self.bits - self.shift);
+        match self.signed {
+            true => (high as i32 >> (32 - self.bits)) as u32,
+            false => high >> (32 - self.bits),
+        }
+    }
 }
 
 /// A source with its modifiers.
@@ -61,6 +84,8 @@ pub(crate) fn constant(value: &Value, ty: Type) -> Option<u64> {
         }),
         Value::Word(ref word) => match word.as_str() {
             "off" => Some(0),
+            "src_shared_base" => Some(crate::memory::SHARED_APERTURE & mask),
+            "src_private_base" => Some(crate::memory::PRIVATE_APERTURE & mask),
             _ => None,
         },
         Value::Vector { .. } | Value::Scalar { .. } => None,
@@ -118,6 +143,13 @@ impl Input {
             Source::Scalar(index) if narrow => *store = [wave.s[usize::from(index)] & 0xffff; W],
             Source::Scalar(index) => *store = [wave.s[usize::from(index)]; W],
             Source::ScalarHigh(index) => *store = [wave.s[usize::from(index)] >> 16; W],
+            Source::Part(part) => {
+                let keep = if narrow { 0xffff } else { u32::MAX };
+                *store = match part.vector {
+                    true => wave.v[usize::from(part.index)].map(|value| part.of(value) & keep),
+                    false => [part.of(wave.s[usize::from(part.index)]) & keep; W],
+                };
+            }
             Source::Const(bits) => *store = [bits as u32; W],
         }
         if !plain {
@@ -146,6 +178,8 @@ impl Input {
                 std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
             }
             Source::Scalar(index) | Source::ScalarHigh(index) => [wave.pair(index); W],
+            // SDWA has no sources of 64 bits.
+            Source::Part(_) => [0; W],
             Source::Const(bits) => [bits; W],
         };
         let keep = if self.abs { u64::MAX >> 1 } else { u64::MAX };

@@ -18,7 +18,7 @@ fn vectors_are_added() {
     let n = 1000;
     let mut vector = || (0..n).map(|_| numbers.small() as f32).collect::<Vec<_>>();
     let (x, y) = (vector(), vector());
-    for flags in [&["-O3"][..], &["-O1"]] {
+    for flags in [&["-O3"][..], &["-O0"]] {
         let object = build::compile_with(CHIP, ADD, flags);
         assert_eq!(object.chip(), CHIP);
         let mut simulator = Simulator::new();

@@ -311,6 +311,16 @@ fn every_instruction_in_scope_is_known() {
     }
 }
 
+/// gfx950's lines, whose names are those of the ninth generation.
+const GFX950: &str = include_str!("gfx950.s");
+
+#[test]
+fn every_instruction_in_scope_is_known_on_gfx950() {
+    let object = build::kernel("gfx950", GFX950);
+    let unsupported = object.unsupported("k").unwrap();
+    assert!(unsupported.is_empty(), "{unsupported:#?}");
+}
+
 #[test]
 fn what_is_not_known_is_named() {
     let body = "s_mov_b32 s0, 1\nv_sad_u8 v0, v1, v2, v3\nimage_load v0, v[0:1], s[0:7] \

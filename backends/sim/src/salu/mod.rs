@@ -1,5 +1,7 @@
 //! Scalar arithmetic.
 
+mod bits;
+
 use crate::text::{Line, NULL, Value};
 use crate::valu::{Type, constant};
 use crate::wave::Wave;
@@ -29,6 +31,8 @@ enum Effect {
     Plain,
     /// EXEC becomes the result, the target gets the old EXEC, SCC tells whether lanes remain.
     SaveExec,
+    /// The same, but the target gets the new EXEC.
+    WriteExec,
     /// SCC chooses the second source when it is off.
     Select,
     /// The write happens only when SCC is on.
@@ -70,16 +74,12 @@ fn compare(value: bool, scc: &mut bool) -> u64 {
     0
 }
 
-fn bits(count: u64) -> u64 {
-    (1_u64 << (count & 63)).wrapping_sub(1)
-}
-
 /// A row: the operation and the widths of result and sources in bits; 0 for what is not there.
 type Row = (Body, u32, &'static [u32]);
 
 fn row(name: &str) -> Option<Row> {
     arithmetic(name)
-        .or_else(|| logical(name))
+        .or_else(|| bits::row(name))
         .or_else(|| comparison(name))
         .or_else(|| float(name))
 }
@@ -185,143 +185,6 @@ fn shift_add(a: u64, b: u64, by: u32, scc: &mut bool) -> u64 {
     sum
 }
 
-fn logical(name: &str) -> Option<Row> {
-    Some(match name {
-        "s_mov_b32" | "s_movk_i32" | "s_cmov_b32" | "s_cmovk_i32" => (|a, _, _| a, 32, N),
-        "s_mov_b64" | "s_cmov_b64" => (|a, _, _| a, 64, D),
-        "s_not_b32" => (|a, _, scc| logic(!a & 0xffff_ffff, scc), 32, N),
-        "s_not_b64" => (|a, _, scc| logic(!a, scc), 64, D),
-        "s_and_b32" => (|a, b, scc| logic(a & b, scc), 32, NN),
-        "s_and_b64" => (|a, b, scc| logic(a & b, scc), 64, DD),
-        "s_or_b32" => (|a, b, scc| logic(a | b, scc), 32, NN),
-        "s_or_b64" => (|a, b, scc| logic(a | b, scc), 64, DD),
-        "s_xor_b32" => (|a, b, scc| logic(a ^ b, scc), 32, NN),
-        "s_xor_b64" => (|a, b, scc| logic(a ^ b, scc), 64, DD),
-        "s_xnor_b32" => (|a, b, scc| logic(!(a ^ b) & 0xffff_ffff, scc), 32, NN),
-        "s_xnor_b64" => (|a, b, scc| logic(!(a ^ b), scc), 64, DD),
-        "s_nand_b32" => (|a, b, scc| logic(!(a & b) & 0xffff_ffff, scc), 32, NN),
-        "s_nand_b64" => (|a, b, scc| logic(!(a & b), scc), 64, DD),
-        "s_nor_b32" => (|a, b, scc| logic(!(a | b) & 0xffff_ffff, scc), 32, NN),
-        "s_nor_b64" => (|a, b, scc| logic(!(a | b), scc), 64, DD),
-        "s_and_not1_b32" | "s_andn2_b32" => (|a, b, scc| logic(a & !b, scc), 32, NN),
-        "s_and_not1_b64" | "s_andn2_b64" => (|a, b, scc| logic(a & !b, scc), 64, DD),
-        "s_or_not1_b32" | "s_orn2_b32" => (|a, b, scc| logic((a | !b) & 0xffff_ffff, scc), 32, NN),
-        "s_or_not1_b64" | "s_orn2_b64" => (|a, b, scc| logic(a | !b, scc), 64, DD),
-        "s_lshl_b32" => (|a, b, scc| logic(a << (b & 31) & 0xffff_ffff, scc), 32, NN),
-        "s_lshl_b64" => (|a, b, scc| logic(a << (b & 63), scc), 64, DN),
-        "s_lshr_b32" => (|a, b, scc| logic(a >> (b & 31), scc), 32, NN),
-        "s_lshr_b64" => (|a, b, scc| logic(a >> (b & 63), scc), 64, DN),
-        "s_ashr_i32" => (|a, b, scc| logic(w(s(a) >> (b & 31)), scc), 32, NN),
-        "s_ashr_i64" => (
-            |a, b, scc| logic((a as i64 >> (b & 63)) as u64, scc),
-            64,
-            DN,
-        ),
-        // The target is the first source too.
-        "s_bitset0_b32" => (|a, b, _| a & !(1 << (b & 31)), 32, NN),
-        "s_bitset1_b32" => (|a, b, _| a | 1 << (b & 31), 32, NN),
-        "s_bitset0_b64" => (|a, b, _| a & !(1 << (b & 63)), 64, DN),
-        "s_bitset1_b64" => (|a, b, _| a | 1 << (b & 63), 64, DN),
-        "s_bfm_b32" => (|a, b, _| bits(a & 31) << (b & 31), 32, NN),
-        "s_bfm_b64" => (|a, b, _| bits(a) << (b & 63), 64, NN),
-        // The second source packs an offset in its low bits and a width from bit 16.
-        "s_bfe_u32" => (
-            |a, b, scc| logic(a >> (b & 31) & bits((b >> 16 & 127).min(32)), scc),
-            32,
-            NN,
-        ),
-        "s_bfe_i32" => (
-            |a, b, scc| {
-                let width = (b >> 16 & 127).min(32) as u32;
-                let field = (a >> (b & 31)) as u32;
-                let value = match width {
-                    0 => 0,
-                    _ => (field << (32 - width)) as i32 >> (32 - width),
-                };
-                logic(w(value), scc)
-            },
-            32,
-            NN,
-        ),
-        "s_bfe_u64" => (
-            |a, b, scc| {
-                let width = b >> 16 & 127;
-                let field = a >> (b & 63);
-                logic(
-                    if width >= 64 {
-                        field
-                    } else {
-                        field & bits(width)
-                    },
-                    scc,
-                )
-            },
-            64,
-            DN,
-        ),
-        "s_brev_b32" => (|a, _, _| u64::from((a as u32).reverse_bits()), 32, N),
-        "s_bcnt1_i32_b32" => (|a, _, scc| logic(u64::from(a.count_ones()), scc), 32, N),
-        "s_bcnt1_i32_b64" => (|a, _, scc| logic(u64::from(a.count_ones()), scc), 32, D),
-        "s_bcnt0_i32_b32" => (
-            |a, _, scc| logic(u64::from((a as u32).count_zeros()), scc),
-            32,
-            N,
-        ),
-        "s_bcnt0_i32_b64" => (|a, _, scc| logic(u64::from(a.count_zeros()), scc), 32, D),
-        "s_ctz_i32_b32" | "s_ff1_i32_b32" => (
-            |a, _, _| {
-                if a == 0 {
-                    u64::MAX
-                } else {
-                    u64::from(a.trailing_zeros())
-                }
-            },
-            32,
-            N,
-        ),
-        "s_ctz_i32_b64" | "s_ff1_i32_b64" => (
-            |a, _, _| {
-                if a == 0 {
-                    u64::MAX
-                } else {
-                    u64::from(a.trailing_zeros())
-                }
-            },
-            32,
-            D,
-        ),
-        "s_clz_i32_u32" | "s_flbit_i32_b32" => (
-            |a, _, _| {
-                if a == 0 {
-                    u64::MAX
-                } else {
-                    u64::from((a as u32).leading_zeros())
-                }
-            },
-            32,
-            N,
-        ),
-        "s_clz_i32_u64" | "s_flbit_i32_b64" => (
-            |a, _, _| {
-                if a == 0 {
-                    u64::MAX
-                } else {
-                    u64::from(a.leading_zeros())
-                }
-            },
-            32,
-            D,
-        ),
-        "s_pack_ll_b32_b16" => (|a, b, _| a & 0xffff | b << 16, 32, NN),
-        "s_pack_lh_b32_b16" => (|a, b, _| a & 0xffff | b & 0xffff_0000, 32, NN),
-        "s_pack_hh_b32_b16" => (|a, b, _| a >> 16 | b & 0xffff_0000, 32, NN),
-        "s_pack_hl_b32_b16" => (|a, b, _| a >> 16 | b << 16, 32, NN),
-        "s_cselect_b32" => (|a, _, _| a, 32, NN),
-        "s_cselect_b64" => (|a, _, _| a, 64, DD),
-        _ => return None,
-    })
-}
-
 fn comparison(name: &str) -> Option<Row> {
     let (rest, constant) = match name.strip_prefix("s_cmpk_") {
         Some(rest) => (rest, true),
@@ -390,6 +253,18 @@ fn float(name: &str) -> Option<Row> {
     })
 }
 
+/// The same of `s_andn1_wrexec_b64` and its kin.
+fn write_exec(name: &str) -> Option<Row> {
+    let (stem, width) = name.rsplit_once("_wrexec_")?;
+    let wide = width == "b64";
+    let body: Body = match stem {
+        "s_and_not1" | "s_andn2" => |a, exec, _| a & !exec,
+        "s_and_not0" | "s_andn1" => |a, exec, _| !a & exec,
+        _ => return None,
+    };
+    Some((body, if wide { 64 } else { 32 }, if wide { D } else { N }))
+}
+
 /// The plain operation and widths of `s_and_saveexec_b32` and its kin.
 fn save_exec(name: &str) -> Option<Row> {
     let (stem, width) = name.rsplit_once("_saveexec_")?;
@@ -402,6 +277,9 @@ fn save_exec(name: &str) -> Option<Row> {
         "s_and_not0" | "s_andn1" => |a, exec, _| !a & exec,
         "s_or_not1" | "s_orn2" => |a, exec, _| a | !exec,
         "s_or_not0" | "s_orn1" => |a, exec, _| !a | exec,
+        "s_nand" => |a, exec, _| !(a & exec),
+        "s_nor" => |a, exec, _| !(a | exec),
+        "s_xnor" => |a, exec, _| !(a ^ exec),
         _ => return None,
     };
     Some((body, if wide { 64 } else { 32 }, if wide { D } else { N }))
@@ -411,11 +289,12 @@ impl Salu {
     /// The scalar instruction of a line; none when the mnemonic is no scalar arithmetic.
     pub(crate) fn new(line: &Line) -> Option<Result<Salu, String>> {
         let name = line.name.as_str();
-        let (row, effect) = match save_exec(name) {
-            Some(row) => (row, Effect::SaveExec),
-            None if name.starts_with("s_cselect") => (row(name)?, Effect::Select),
-            None if name.starts_with("s_cmov") => (row(name)?, Effect::Conditional),
-            None => (row(name)?, Effect::Plain),
+        let (row, effect) = match (save_exec(name), write_exec(name)) {
+            (Some(row), _) => (row, Effect::SaveExec),
+            (_, Some(row)) => (row, Effect::WriteExec),
+            _ if name.starts_with("s_cselect") => (row(name)?, Effect::Select),
+            _ if name.starts_with("s_cmov") => (row(name)?, Effect::Conditional),
+            _ => (row(name)?, Effect::Plain),
         };
         Some(
             Self::build(line, row, effect)
@@ -495,7 +374,7 @@ impl Salu {
             }
             Effect::Conditional if scc => a,
             Effect::Conditional => return,
-            Effect::SaveExec => {
+            Effect::SaveExec | Effect::WriteExec => {
                 let exec = wave.exec();
                 let mut next = (self.body)(a, exec, &mut scc);
                 if matches!(self.target, Target::Register(_)) {
@@ -503,7 +382,10 @@ impl Salu {
                 }
                 wave.set_exec(next);
                 scc = wave.exec() != 0;
-                exec
+                match self.effect {
+                    Effect::SaveExec => exec,
+                    _ => wave.exec(),
+                }
             }
         };
         wave.scc = scc;

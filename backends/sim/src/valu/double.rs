@@ -1,0 +1,183 @@
+//! f64 operations beyond sums and products: extrema, exponents, and the steps of a division.
+//!
+//! The steps of a division scale by 2^128 where those of f32 scale by 2^64; AMD's text of them is
+//! read as it is for f32.
+
+use super::{Row, Shape, Type};
+
+fn f(bits: u64) -> f64 {
+    f64::from_bits(bits)
+}
+
+fn quiet(bits: u64) -> u64 {
+    bits | 1 << 51
+}
+
+fn biased_exponent(value: f64) -> i32 {
+    (value.to_bits() >> 52 & 0x7ff) as i32
+}
+
+/// 2 to a power, in range or not.
+fn scale(value: f64, exponent: i32) -> f64 {
+    // Two steps reach from the largest number to the smallest; the first is exact.
+    let exponent = exponent.clamp(-4400, 4400);
+    let mut value = value;
+    let mut left = exponent;
+    while left != 0 {
+        let step = left.clamp(-1000, 1000);
+        // Downwards the last step alone may leave the normal range.
+        value *= 2_f64.powi(step);
+        left -= step;
+    }
+    value
+}
+
+/// The larger (or smaller) number: a NaN loses, +0 beats -0 (or the other way).
+fn extreme(a: u64, b: u64, larger: bool) -> u64 {
+    let (x, y) = (f(a), f(b));
+    match (x.is_nan(), y.is_nan()) {
+        (true, true) => quiet(a),
+        (true, false) => b,
+        (false, true) => a,
+        _ if x == y && larger => a & b,
+        _ if x == y => a | b,
+        _ if (x > y) == larger => a,
+        _ => b,
+    }
+}
+
+/// Exponent of a mantissa in [0.5, 1), and that mantissa; zero, infinities and NaN stay.
+fn frexp(value: f64) -> (f64, i32) {
+    if value == 0.0 || !value.is_finite() {
+        return (value, 0);
+    }
+    let (normal, shift) = match value.is_subnormal() {
+        true => (value * 2_f64.powi(64), 64),
+        false => (value, 0),
+    };
+    let mantissa = f(normal.to_bits() & !(0x7ff << 52) | 1022 << 52);
+    (mantissa, biased_exponent(normal) - 1022 - shift)
+}
+
+fn div_scale(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
+    let up = scale(s0, 128);
+    let tiny = |value: f64| value.abs() < f64::MIN_POSITIVE;
+    let (reciprocal, quotient) = (tiny(1.0 / s1), tiny(s2 / s1));
+    if s2 == 0.0 || s1 == 0.0 {
+        (f64::NAN, false)
+    } else if biased_exponent(s2) - biased_exponent(s1) >= 768 {
+        (if s0 == s1 { up } else { s0 }, true)
+    } else if s1.is_subnormal() {
+        (up, false)
+    } else if reciprocal && quotient {
+        (if s0 == s1 { scale(s0, -128) } else { s0 }, true)
+    } else if reciprocal {
+        (scale(s0, -128), false)
+    } else if quotient {
+        (if s0 == s2 { up } else { s0 }, true)
+    } else if biased_exponent(s2) <= 53 {
+        (up, false)
+    } else {
+        (s0, false)
+    }
+}
+
+fn div_fmas(a: f64, b: f64, c: f64, flag: bool) -> f64 {
+    let sum = a.mul_add(b, c);
+    match flag {
+        false => sum,
+        true if biased_exponent(c) > 1023 => scale(sum, 128),
+        true => scale(sum, -128),
+    }
+}
+
+fn div_fixup(q: f64, denominator: f64, numerator: f64) -> u64 {
+    let negative = (denominator.to_bits() ^ numerator.to_bits()) >> 63 == 1;
+    let signed = |value: f64| if negative { -value } else { value }.to_bits();
+    let distance = biased_exponent(numerator) - biased_exponent(denominator);
+    if numerator.is_nan() {
+        quiet(numerator.to_bits())
+    } else if denominator.is_nan() {
+        quiet(denominator.to_bits())
+    } else if numerator == 0.0 && denominator == 0.0
+        || numerator.is_infinite() && denominator.is_infinite()
+    {
+        0xfff8 << 48
+    } else if denominator == 0.0 || numerator.is_infinite() || distance > 1024 {
+        signed(f64::INFINITY)
+    } else if denominator.is_infinite() || numerator == 0.0 || distance < -1075 {
+        signed(0.0)
+    } else {
+        signed(q.abs())
+    }
+}
+
+pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
+    const ONE: &[Type] = &[Type::F64];
+    const TWO: &[Type] = &[Type::F64, Type::F64];
+    const THREE: &[Type] = &[Type::F64, Type::F64, Type::F64];
+    macro_rules! rows {
+        ($($key:literal => $result:ident, $types:expr, |$a:ident, $b:ident, $c:ident| $body:expr;)*) => {
+            match name {
+                $($key => Row::wide(|s, _, out| {
+                    for lane in 0..W {
+                        let ($a, $b, $c) = (s[0][lane], s[1][lane], s[2][lane]);
+                        out[lane] = $body;
+                    }
+                    0
+                }, Type::$result, $types),)*
+                _ => return None,
+            }
+        };
+    }
+    match name {
+        "v_div_scale_f64" => {
+            let body = |s: &[[u64; W]; 3], _: u64, out: &mut [u64; W]| {
+                let mut flags = 0;
+                for lane in 0..W {
+                    let (value, flag) = div_scale(f(s[0][lane]), f(s[1][lane]), f(s[2][lane]));
+                    out[lane] = value.to_bits();
+                    flags |= u64::from(flag) << lane;
+                }
+                flags
+            };
+            return Some(Row::wide(body, Type::F64, THREE).shape(Shape::MaskOut));
+        }
+        "v_div_fmas_f64" => {
+            let body = |s: &[[u64; W]; 3], mask: u64, out: &mut [u64; W]| {
+                for lane in 0..W {
+                    let [a, b, c] = [0, 1, 2].map(|at| f(s[at][lane]));
+                    out[lane] = div_fmas(a, b, c, mask >> lane & 1 == 1).to_bits();
+                }
+                0
+            };
+            return Some(Row::wide(body, Type::F64, THREE).shape(Shape::MaskIn));
+        }
+        "v_fmac_f64" => {
+            let body = |s: &[[u64; W]; 3], _: u64, out: &mut [u64; W]| {
+                for lane in 0..W {
+                    let [a, b, c] = [0, 1, 2].map(|at| f(s[at][lane]));
+                    out[lane] = a.mul_add(b, c).to_bits();
+                }
+                0
+            };
+            return Some(Row::wide(body, Type::F64, THREE).accumulate());
+        }
+        _ => {}
+    }
+    Some(rows!(
+        "v_max_f64" => F64, TWO, |a, b, _c| extreme(a, b, true);
+        "v_min_f64" => F64, TWO, |a, b, _c| extreme(a, b, false);
+        "v_ceil_f64" => F64, ONE, |a, _b, _c| f(a).ceil().to_bits();
+        // Kept below 1 where the difference rounds up to it.
+        "v_fract_f64" => F64, ONE, |a, _b, _c| {
+            (f(a) - f(a).floor()).min(1.0_f64.next_down()).to_bits()
+        };
+        "v_frexp_mant_f64" => F64, ONE, |a, _b, _c| frexp(f(a)).0.to_bits();
+        "v_frexp_exp_i32_f64" => B32, ONE, |a, _b, _c| u64::from(frexp(f(a)).1 as u32);
+        "v_ldexp_f64" => F64, &[Type::F64, Type::B32], |a, b, _c| {
+            scale(f(a), b as u32 as i32).to_bits()
+        };
+        "v_div_fixup_f64" => F64, THREE, |a, b, c| div_fixup(f(a), f(b), f(c));
+    ))
+}
