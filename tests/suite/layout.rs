@@ -43,6 +43,48 @@ fn banks_of_a_fragment_read() {
 }
 
 #[test]
+fn what_does_not_fit_is_counted() {
+    let text = printed(&["(16,128):(128,1)"]);
+    assert!(
+        text.contains("(1792 more of 2048; --all lists up to 65536)"),
+        "{text}"
+    );
+    assert!(text.contains("64 columns left out"), "{text}");
+    let text = printed(&["(16,128):(128,1)", "--all"]);
+    assert!(
+        !text.contains("more of") && !text.contains("left out"),
+        "{text}"
+    );
+    let text = printed(&["(1048576,1048576):(1,1048576)"]);
+    assert!(
+        text.contains("1048512 rows and 1048512 columns left out"),
+        "{text}"
+    );
+}
+
+#[test]
+fn coordinates_and_names_have_tables_and_pictures() {
+    let text = printed(&["make_identity_layout((2,2))"]);
+    assert!(text.contains("table: (0,0) (1,0) (0,1) (1,1)"), "{text}");
+    assert!(text.contains("1 │ (1,0) (1,1)"), "{text}");
+    let named = "right_inverse((16,N/8):(1,16))";
+    let text = printed(&[named]);
+    assert!(text.starts_with("2*N:1\n\nwith N = 8, the least"), "{text}");
+    let bound = printed(&[named, "--let", "N=64", "--report", "json"]);
+    assert!(bound.contains("\"value\":\"128:1\""), "{bound}");
+    assert_eq!(
+        printed(&["size((16,N):(1,16))", "--let", "N=4"]).trim(),
+        "64"
+    );
+}
+
+#[test]
+fn a_name_alone_says_how_it_is_called() {
+    assert!(printed(&["zip"]).starts_with("zip(layout, layout): "));
+    assert_eq!(printed(&["functions"]), printed(&["--functions"]));
+}
+
+#[test]
 fn svg_is_written() {
     let file = scratch("svg").join("layout.svg");
     printed(&[

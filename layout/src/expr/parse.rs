@@ -101,10 +101,15 @@ fn raw(input: &mut &str, place: Place, depth: usize) -> ModalResult<Raw> {
         let modes = list(input, place, depth, "<", ">", "`,` or `>`")?;
         return Ok(Raw::Tiler { offset, modes });
     }
-    (|input: &mut &str| composed(input, place))
-        .context(expected("a function's name"))
-        .context(expected("`<`"))
-        .parse_next(input)
+    composed(input, place).map_err(|error| match error {
+        // Nothing of a literal was found: something else may stand here.
+        ErrMode::Backtrack(mut error) => {
+            error.push(expected("a function's name"));
+            error.push(expected("`<`"));
+            ErrMode::Backtrack(error)
+        }
+        within => within,
+    })
 }
 
 fn name<'i>(input: &mut &'i str) -> ModalResult<&'i str> {
