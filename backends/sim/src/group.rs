@@ -5,7 +5,7 @@ use tilefold_machine::{Access, Machine, Width};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::memory::lds::{Faults, Lds, Touch};
-use crate::mma::{MAX_K, Panel};
+use crate::mma::Room;
 use crate::program::{Barrier, Condition, Inst, Op, Program};
 use crate::report::{Check, Checks, Class, Finding};
 use crate::system::System;
@@ -94,7 +94,7 @@ pub(crate) struct Group<'a, const W: usize> {
     /// Whether another workgroup touched the same bytes of an output.
     pub(crate) overlap: bool,
     /// Room for the operands of a matrix instruction.
-    pub(crate) panels: Box<[Panel; 2]>,
+    pub(crate) room: Box<Room>,
     patterns: Vec<Option<Box<Pattern<W>>>>,
     /// Barriers completed.
     phase: u64,
@@ -139,7 +139,7 @@ impl<'a, const W: usize> Group<'a, W> {
             lds: Lds::new(common.lds_bytes),
             tally: Tally::new(ds_count),
             overlap: false,
-            panels: Box::new([[[0.0; 16]; MAX_K]; 2]),
+            room: Room::new(),
             patterns: vec![None; ds_count],
             phase: 0,
             arrived: 0,
@@ -245,6 +245,7 @@ impl<'a, const W: usize> Group<'a, W> {
                 wave.waits.push(Queue::Lds, registers, touch);
             }
             Op::Wmma(wmma) => wmma.execute(wave, self, inst),
+            Op::Mfma(mfma) => mfma.execute(wave, self),
             Op::Vmem(vmem) => {
                 let touch = vmem.execute(wave, self, inst);
                 // Loads into LDS write it in the order of the loads.

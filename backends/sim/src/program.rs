@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::memory::access::Vmem;
 use crate::memory::ds::Ds;
 use crate::memory::scalar::Smem;
-use crate::mma::Wmma;
+use crate::mma::{Mfma, Wmma};
 use crate::object::CodeObject;
 use crate::report::Class;
 use crate::salu::Salu;
@@ -26,6 +26,7 @@ pub(crate) enum Op<const W: usize> {
     Packed(Box<Packed<W>>),
     Lane(Box<LaneOp>),
     Wmma(Box<Wmma>),
+    Mfma(Box<Mfma>),
     Salu(Salu),
     Branch {
         condition: Condition,
@@ -381,6 +382,13 @@ fn operation<const W: usize>(
             Class::Mma,
             Wmma::new(line, chip.isa).map(|mma| Op::Wmma(Box::new(mma))),
         );
+    }
+    if name.starts_with("v_mfma_") || name.starts_with("v_smfmac_") {
+        let mfma = match (W, chip.isa) {
+            (64, Isa::Gfx9) => Mfma::new(line),
+            _ => Err("MFMA is simulated on gfx950 in wave64 only".into()),
+        };
+        return known(Class::Mma, mfma.map(|mma| Op::Mfma(Box::new(mma))));
     }
     if name.starts_with("s_") {
         return match Salu::new(line) {

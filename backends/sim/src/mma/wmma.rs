@@ -69,10 +69,10 @@ pub(crate) struct Wmma {
     clamp: bool,
 }
 
-/// Largest K.
-pub(crate) const MAX_K: usize = 32;
+/// Largest K, of CDNA too.
+pub(super) const MAX_K: usize = 128;
 /// An operand in f64: `[k][row of A or column of B]`.
-pub(crate) type Panel = [[f64; 16]; MAX_K];
+pub(super) type Panel = [[f64; 16]; MAX_K];
 type Tile = [[f64; 16]; 16];
 
 impl Wmma {
@@ -154,7 +154,7 @@ impl Wmma {
         inst: &Inst<W>,
     ) {
         self.check(wave, group, inst);
-        let [a, b] = &mut *group.panels;
+        let [a, b] = &mut group.room.wide;
         let mut tile = [[0.0; 16]; 16];
         self.panel(self.a, 0, wave, a);
         self.panel(self.b, 1, wave, b);

@@ -13,6 +13,7 @@ mod kernels;
 mod lanes;
 mod loading;
 mod matrices;
+mod mfma;
 mod scalars;
 mod scope;
 mod sources;
