@@ -1,13 +1,13 @@
 //! Simplification: coalescing, filtering, and compact strides.
 
-use crate::error::{LayoutError, Result, Rule};
-use crate::layout::Layout;
+use crate::error::{Fault, LayoutError, Result, Rule};
+use crate::layout::{Layout, Leaves};
 use crate::nest::{IntTuple, Nest};
 use crate::stride::Stride;
 
 /// Drops extents of 1 and merges each mode into the one before where it continues it.
-pub(crate) fn coalesced<S: Stride>(modes: &[(i64, S)]) -> Vec<(i64, S)> {
-    let mut out: Vec<(i64, S)> = Vec::with_capacity(modes.len());
+pub(crate) fn coalesced<S: Stride>(modes: &[(i64, S)]) -> Leaves<S> {
+    let mut out: Leaves<S> = Leaves::new();
     for &(extent, stride) in modes {
         if extent == 1 {
             continue;
@@ -22,14 +22,14 @@ pub(crate) fn coalesced<S: Stride>(modes: &[(i64, S)]) -> Vec<(i64, S)> {
 
 /// As [`coalesced`], for a layout read as unbounded in its last mode: a last extent of 1 stays, for
 /// a coordinate can run along it.
-pub(crate) fn coalesced_unbounded<S: Stride>(mut modes: Vec<(i64, S)>) -> Vec<(i64, S)> {
+pub(crate) fn coalesced_unbounded<S: Stride>(mut modes: Leaves<S>) -> Leaves<S> {
     if let Some(last) = modes.last_mut()
         && last.0 == 1
     {
         last.0 = 2;
     }
     // The true extent of the last mode plays no part for its users, so the product may saturate.
-    let mut out: Vec<(i64, S)> = Vec::with_capacity(modes.len());
+    let mut out: Leaves<S> = Leaves::new();
     for (extent, stride) in modes {
         match out.last_mut() {
             _ if extent == 1 => {}
@@ -44,7 +44,7 @@ impl<S: Stride> Layout<S> {
     /// The simplest layout that is the same function of the 1-D coordinate: flat, without extents
     /// of 1, with contiguous modes merged.
     pub fn coalesce(&self) -> Layout<S> {
-        Layout::from_leaves(&coalesced(&self.flat_modes()))
+        Layout::from_leaves(&coalesced(&self.leaves()))
     }
 
     /// Coalesces each part of the layout that lies on a leaf of `profile`; modes past the profile
@@ -53,7 +53,8 @@ impl<S: Stride> Layout<S> {
     /// # Errors
     /// [`Rule::TooManyModes`] where the profile has more modes than the layout.
     pub fn coalesce_by(&self, profile: &IntTuple) -> Result<Layout<S>> {
-        self.by_profile("coalesce", profile, &Layout::coalesce)
+        self.by_profile(profile, &Layout::coalesce)
+            .map_err(|fault| fault.of("coalesce", self, profile))
     }
 
     /// Stride-0 modes get extent 1; the set of offsets stays.
@@ -100,7 +101,7 @@ impl<S: Stride> Layout<S> {
 
     /// [`Layout::filter_zeros`], coalesced: what the layout is without repetition.
     pub fn filter(&self) -> Layout<S> {
-        let mut modes = self.flat_modes();
+        let mut modes = self.leaves();
         modes.retain(|(_, d)| !d.is_zero());
         Layout::from_leaves(&coalesced(&modes))
     }
@@ -110,15 +111,15 @@ impl<S: Stride> Layout<S> {
     /// # Errors
     /// [`Rule::TooManyModes`].
     pub fn filter_by(&self, profile: &IntTuple) -> Result<Layout<S>> {
-        self.by_profile("filter", profile, &Layout::filter)
+        self.by_profile(profile, &Layout::filter)
+            .map_err(|fault| fault.of("filter", self, profile))
     }
 
     fn by_profile(
         &self,
-        operation: &'static str,
         profile: &IntTuple,
         f: &impl Fn(&Layout<S>) -> Layout<S>,
-    ) -> Result<Layout<S>> {
+    ) -> Result<Layout<S>, Fault> {
         let Nest::Tuple(profiles) = profile else {
             return Ok(f(self));
         };
@@ -127,15 +128,14 @@ impl<S: Stride> Layout<S> {
                 found: profiles.len(),
                 rank: self.rank(),
             };
-            return Err(LayoutError::binary(operation, self, profile, rule));
+            return Err(rule.into());
         }
         let mut modes = self.modes();
         for (i, (mode, profile)) in modes.iter_mut().zip(profiles).enumerate() {
-            *mode = mode
-                .by_profile(operation, profile, f)
-                .map_err(|e| e.within(i))?;
+            let simple = mode.by_profile(profile, f);
+            *mode = simple.map_err(|fault| fault.within(i))?;
         }
-        Layout::concat(&modes)
+        Layout::bundle(modes).checked()
     }
 }
 

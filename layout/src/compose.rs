@@ -6,9 +6,11 @@
 //! divide one another (or the mode ends before it matters), and the modes together stay within
 //! each extent. The first is what CuTe asserts; the second it does not, and gives a wrong layout.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::coalesce::coalesced_unbounded;
-use crate::error::{LayoutError, Result, Rule};
-use crate::layout::Layout;
+use crate::error::{Fault, Result, Rule};
+use crate::layout::{Layout, Leaves, View};
 use crate::nest::{IntTuple, Nest};
 use crate::stride::{Path, Stride};
 use crate::tiler::Tiler;
@@ -24,19 +26,12 @@ impl<S: Stride> Layout<S> {
     /// of that form is the composition, [`Rule::NoSuchMode`] where a basis stride leads nowhere,
     /// [`Rule::Overflow`].
     pub fn compose<T: Stride>(&self, other: &Layout<T>) -> Result<Layout<S>> {
-        let mut walk = Walk {
-            left: self,
-            fields: Vec::with_capacity(1),
-            ragged: false,
-        };
-        let composed = walk.layout(other).and_then(|layout| {
-            walk.check_carry()?;
-            layout
-                .validated("composition")
-                .map_err(|e| (vec![], e.rule))
-        });
-        composed
-            .map_err(|(path, rule)| LayoutError::binary("composition", self, other, rule).at(path))
+        self.composed(other)
+            .map_err(|fault| fault.of("composition", self, other))
+    }
+
+    pub(crate) fn composed<T: Stride>(&self, other: &Layout<T>) -> Result<Layout<S>, Fault> {
+        self.view().composed(other)
     }
 
     /// Composes mode by mode; modes of `self` past the tiler are dropped, as CuTe does.
@@ -54,89 +49,128 @@ impl<S: Stride> Layout<S> {
     /// # Errors
     /// As [`Layout::compose_tiler`].
     pub fn compose_by(&self, tiler: &Tiler) -> Result<Layout<S>> {
-        match tiler {
-            Tiler::Layout(layout) => self.compose(layout),
-            Tiler::Whole => Ok(self.clone()),
-            Tiler::Modes(tilers) => {
-                tiler.check_rank("composition", self)?;
-                let modes = self.modes();
-                let parts = modes.iter().zip(tilers).enumerate();
-                let parts: Result<Vec<_>> = parts
-                    .map(|(i, (l, t))| l.compose_by(t).map_err(|e| e.within(i)))
-                    .collect();
-                Layout::join(parts?, "composition")
-            }
-        }
+        self.view()
+            .composed_by(tiler)
+            .map_err(|fault| fault.of("composition", self, tiler))
     }
 }
 
-impl<S: Stride> Layout<S> {
+impl<S: Stride> View<'_, S> {
+    fn composed<T: Stride>(self, other: &Layout<T>) -> Result<Layout<S>, Fault> {
+        let mut walk = Walk::new(self);
+        let layout = walk.layout(other)?;
+        if let Err(rule) = walk.check_carry() {
+            return Err(Fault::at(
+                rule,
+                self.carrying_mode(other).unwrap_or_default(),
+            ));
+        }
+        layout.checked()
+    }
+
+    fn composed_by(self, tiler: &Tiler) -> Result<Layout<S>, Fault> {
+        match tiler {
+            Tiler::Layout(layout) => self.composed(layout),
+            Tiler::Whole => Ok(self.to_layout()),
+            Tiler::Modes(tilers) => {
+                tiler.check_rank(self.rank())?;
+                let mut parts = Vec::with_capacity(tilers.len());
+                for (i, (mode, tiler)) in self.modes().zip(tilers).enumerate() {
+                    let part = mode.composed_by(tiler);
+                    parts.push(part.map_err(|fault| fault.within(i))?);
+                }
+                Layout::bundle(parts).checked()
+            }
+        }
+    }
+
+    /// The mode of `right` that, added to those before it, carries.
+    #[cold]
+    fn carrying_mode<T: Stride>(self, right: &Layout<T>) -> Option<Vec<usize>> {
+        let mut walk = Walk::new(self);
+        let carries = |&(n, d): &(i64, T)| {
+            let composed = walk.field(d.path()).map(|f| f.compose(n, d.value(), false));
+            composed.is_err() || walk.check_carry().is_err()
+        };
+        let leaf = right.leaves().iter().position(carries)?;
+        Some(right.shape.leaf_path(leaf))
+    }
+
     /// The compositions with a tile and with what repeats it.
     ///
     /// Leaves of the repetition count tiles: where such a stride does not divide an extent it walks
     /// over, the last tile of that extent reaches past it, and the result gives what it finds
-    /// there. Faults come as the path within the tile and the rule; the results are not validated.
+    /// there. Faults come with the path within the tile; the results are for the caller to check.
     pub(crate) fn compose_pair(
-        &self,
+        self,
         tile: &Layout,
         rest: &Layout,
     ) -> Result<(Layout<S>, Layout<S>), Fault> {
-        let mut walk = Walk {
-            left: self,
-            fields: Vec::with_capacity(1),
-            ragged: false,
-        };
-        let tile = walk.layout(tile)?;
-        let crossed: Vec<_> = walk.fields.iter().map(|(_, f)| f.reach.clone()).collect();
+        let mut walk = Walk::new(self);
+        let tile_of_self = walk.layout(tile)?;
         walk.ragged = true;
-        let rest = walk.layout(rest).map_err(|(_, rule)| (vec![], rule))?;
-        walk.check_carry()?;
+        let rest = walk.layout(rest).map_err(Fault::anywhere)?;
+        if let Err(rule) = walk.check_carry() {
+            return Err(Fault::at(
+                rule,
+                self.carrying_mode(tile).unwrap_or_default(),
+            ));
+        }
         // Where tiles reach past an extent, what the tile takes behind it is no longer a whole
         // number of repetitions, and elements between would be in none.
-        for ((_, field), crossed) in walk.fields.iter().zip(&crossed) {
-            for &mode in &field.ragged {
-                if crossed[mode + 1..].iter().any(|r| *r != (0, 0)) {
-                    let (reach, extent) = (field.reach[mode].1, field.modes[mode].0);
-                    let rule = Rule::Carry {
-                        left_mode: mode,
-                        reach,
-                        extent,
-                    };
-                    return Err((vec![], rule));
+        if walk
+            .fields
+            .iter()
+            .any(|(_, field)| !field.ragged.is_empty())
+        {
+            let mut alone = Walk::new(self);
+            alone.layout(tile)?;
+            for ((_, field), (_, of_tile)) in walk.fields.iter().zip(&alone.fields) {
+                for &mode in &field.ragged {
+                    if of_tile.reach[mode + 1..].iter().any(|r| *r != (0, 0)) {
+                        let (reach, extent) = (field.reach[mode].1, field.modes[mode].0);
+                        let rule = Rule::Carry {
+                            left_mode: mode,
+                            reach,
+                            extent,
+                        };
+                        return Err(rule.into());
+                    }
                 }
             }
         }
-        Ok((tile, rest))
+        Ok((tile_of_self, rest))
     }
 }
 
-pub(crate) type Fault = (Vec<usize>, Rule);
 type Parts<S> = (IntTuple, Nest<S>);
 
 /// One composition under way: the right layout's tree is walked leaf by leaf.
 struct Walk<'a, S> {
-    left: &'a Layout<S>,
+    left: View<'a, S>,
     /// The parts of the left layout that strides have led to.
-    fields: Vec<(Path, Field<S>)>,
+    fields: SmallVec<[(Path, Field<S>); 1]>,
     /// Whether the leaves count tiles, the last of which may reach past an extent.
     ragged: bool,
 }
 
-impl<S: Stride> Walk<'_, S> {
+impl<'a, S: Stride> Walk<'a, S> {
+    fn new(left: View<'a, S>) -> Self {
+        Walk {
+            left,
+            fields: SmallVec::new(),
+            ragged: false,
+        }
+    }
+
     fn layout<T: Stride>(&mut self, right: &Layout<T>) -> Result<Layout<S>, Fault> {
-        let parts = self.nest(&right.shape, &right.stride);
-        let (shape, stride) = parts.map_err(|(mut path, rule)| {
-            path.reverse();
-            (path, rule)
-        })?;
+        let (shape, stride) = self.nest(&right.shape, &right.stride)?;
         Ok(Layout { shape, stride })
     }
 
-    fn check_carry(&self) -> Result<(), Fault> {
+    fn check_carry(&self) -> Result<(), Rule> {
         let mut fields = self.fields.iter();
-        fields
-            .try_for_each(|(_, field)| field.check_carry())
-            .map_err(|rule| (vec![], rule))
+        fields.try_for_each(|(_, field)| field.check_carry())
     }
 
     fn nest<T: Stride>(&mut self, shape: &IntTuple, stride: &Nest<T>) -> Result<Parts<S>, Fault> {
@@ -145,10 +179,7 @@ impl<S: Stride> Walk<'_, S> {
                 let mut shapes = Vec::with_capacity(n.len());
                 let mut strides = Vec::with_capacity(n.len());
                 for (i, (n, d)) in n.iter().zip(d).enumerate() {
-                    let (n, d) = self.nest(n, d).map_err(|(mut path, rule)| {
-                        path.push(i);
-                        (path, rule)
-                    })?;
+                    let (n, d) = self.nest(n, d).map_err(|fault| fault.within(i))?;
                     shapes.push(n);
                     strides.push(d);
                 }
@@ -156,10 +187,7 @@ impl<S: Stride> Walk<'_, S> {
             }
             (Nest::Int(n), Nest::Int(d)) => {
                 let ragged = self.ragged;
-                let field = self.field(d.path()).map_err(|rule| (vec![], rule))?;
-                field
-                    .compose(*n, d.value(), ragged)
-                    .map_err(|rule| (vec![], rule))
+                Ok(self.field(d.path())?.compose(*n, d.value(), ragged)?)
             }
             _ => unreachable!("a layout's shape and stride are congruent"),
         }
@@ -180,17 +208,16 @@ impl<S: Stride> Walk<'_, S> {
 /// The left layout, or the mode of it that a basis stride names, as radices; with the span of
 /// coordinates that the right modes reach in each.
 struct Field<S> {
-    modes: Vec<(i64, S)>,
+    modes: Leaves<S>,
     /// Lowest and highest coordinate reached in each mode, if there is more than one.
-    reach: Vec<(i64, i64)>,
+    reach: SmallVec<[(i64, i64); 4]>,
     /// Modes of which tiles reach past the extent.
     ragged: Vec<usize>,
 }
 
 impl<S: Stride> Field<S> {
-    fn new(left: &Layout<S>, path: Path) -> Result<Self, Rule> {
-        let mut shape = &left.shape;
-        let mut stride = &left.stride;
+    fn new(left: View<'_, S>, path: Path) -> Result<Self, Rule> {
+        let (mut shape, mut stride) = (left.shape, left.stride);
         for &index in path.indices() {
             let index = usize::from(index);
             let missing = Rule::NoSuchMode {
@@ -202,10 +229,8 @@ impl<S: Stride> Field<S> {
                 _ => return Err(missing),
             };
         }
-        let mut modes = Vec::with_capacity(8);
-        crate::layout::collect(shape, stride, &mut modes);
-        let modes = coalesced_unbounded(modes);
-        let reach = vec![(0, 0); if modes.len() > 1 { modes.len() } else { 0 }];
+        let modes = coalesced_unbounded(View { shape, stride }.leaves());
+        let reach = smallvec![(0, 0); if modes.len() > 1 { modes.len() } else { 0 }];
         Ok(Field {
             modes,
             reach,
@@ -215,7 +240,7 @@ impl<S: Stride> Field<S> {
 
     /// The composition with one mode, `extent:stride`.
     fn compose(&mut self, extent: i64, stride: i64, ragged: bool) -> Result<Parts<S>, Rule> {
-        let overflow = Rule::Overflow {
+        let overflow = || Rule::Overflow {
             what: "a stride of the composition",
         };
         let leaf = |n: i64, d: S| (Nest::Int(n), Nest::Int(d));
@@ -226,15 +251,18 @@ impl<S: Stride> Field<S> {
             return Ok(leaf(extent, S::ZERO));
         };
         if inner.is_empty() {
-            return Ok(leaf(extent, last_stride.scale(stride).ok_or(overflow)?));
+            return Ok(leaf(
+                extent,
+                last_stride.scale(stride).ok_or_else(overflow)?,
+            ));
         }
-        let mut out: Vec<(i64, S)> = Vec::new();
+        let mut out: SmallVec<[(i64, S); 4]> = SmallVec::new();
         let (mut rest, mut step) = (extent, stride);
         for (i, &(n, d)) in inner.iter().enumerate() {
             if rest == 1 && !out.is_empty() {
                 break;
             }
-            let size = step.checked_abs().ok_or(overflow.clone())?;
+            let size = step.checked_abs().ok_or_else(overflow)?;
             if size >= n {
                 if size % n != 0 {
                     return Err(Rule::StrideDivisibility {
@@ -266,16 +294,16 @@ impl<S: Stride> Field<S> {
                     }
                     self.ragged.push(i);
                 }
-                out.push((taken, d.scale(step).ok_or(overflow.clone())?));
-                self.reach[i] = widened(self.reach[i], taken, step).ok_or(overflow.clone())?;
+                out.push((taken, d.scale(step).ok_or_else(overflow)?));
+                self.reach[i] = widened(self.reach[i], taken, step).ok_or_else(overflow)?;
                 rest = if taken == rest { 1 } else { rest / taken };
             }
             step = step.signum();
         }
         if rest > 1 || out.is_empty() {
             let last = inner.len();
-            out.push((rest, last_stride.scale(step).ok_or(overflow.clone())?));
-            self.reach[last] = widened(self.reach[last], rest, step).ok_or(overflow)?;
+            out.push((rest, last_stride.scale(step).ok_or_else(overflow)?));
+            self.reach[last] = widened(self.reach[last], rest, step).ok_or_else(overflow)?;
         }
         if let [(n, d)] = out[..] {
             return Ok(leaf(n, d));

@@ -202,7 +202,10 @@ impl ComposedLayout {
     /// As [`Layout::at_coord`].
     pub fn at_coord(&self, coord: &IntTuple) -> Result<i64> {
         let rule = Rule::Overflow { what: "the offset" };
-        let inner = self.inner.at_coord(coord)?.checked_add(self.offset);
+        let inner = self.inner.at_coord(coord);
+        let inner = inner
+            .map_err(|e| self.shown_whole(e))?
+            .checked_add(self.offset);
         let inner = inner.ok_or_else(|| LayoutError::binary("crd2idx", self, coord, rule))?;
         Ok(self.outer.apply(inner))
     }
@@ -217,8 +220,16 @@ impl ComposedLayout {
     /// # Errors
     /// Those of `f`.
     pub fn map_inner(&self, f: impl FnOnce(&Layout) -> Result<Layout>) -> Result<ComposedLayout> {
-        let inner = f(&self.inner)?;
+        let inner = f(&self.inner).map_err(|e| self.shown_whole(e))?;
         ComposedLayout::with_offset(self.outer.clone(), self.offset, inner)
+    }
+
+    /// An error of the inner layout with the whole in its place.
+    fn shown_whole(&self, mut error: LayoutError) -> LayoutError {
+        if self.as_plain().is_none() && *error.left == *self.inner.to_string() {
+            error.left = self.to_string().into();
+        }
+        error
     }
 
     /// `self ∘ other`.
@@ -307,7 +318,8 @@ impl ComposedLayout {
     /// # Errors
     /// As [`ComposedLayout::right_inverse`] and [`Layout::left_inverse`].
     pub fn left_inverse(&self) -> Result<ComposedLayout> {
-        let inverse = self.swizzled_inverse("left_inverse", self.inner.left_inverse()?)?;
+        let left = self.inner.left_inverse().map_err(|e| self.shown_whole(e))?;
+        let inverse = self.swizzled_inverse("left_inverse", left)?;
         let right = |i| self.at(inverse.at(self.at(i))) == self.at(i);
         self.check_inverse("left_inverse", &inverse, self.size(), right)?;
         Ok(inverse)
@@ -319,7 +331,9 @@ impl ComposedLayout {
         }
         match self.outer {
             Outer::Swizzle(swizzle) if self.offset == 0 => {
-                Ok(ComposedLayout::new(pushed_through(&inner, swizzle)?, inner))
+                let pushed = pushed_through(&inner, swizzle);
+                let pushed = pushed.map_err(|e| LayoutError::unary(name, self, e.rule))?;
+                Ok(ComposedLayout::new(pushed, inner))
             }
             _ => {
                 let why = "only swizzles with offset 0 are inverted";
@@ -359,7 +373,8 @@ impl Layout {
     /// offset is not 0; otherwise as [`Layout::compose`].
     pub fn compose_swizzled(&self, other: &ComposedLayout) -> Result<ComposedLayout> {
         let fail = |why| LayoutError::binary("composition", self, other, Rule::Swizzle { why });
-        let composed = self.compose(&other.inner)?;
+        let shown = |e: LayoutError| e.shown("composition", self, other);
+        let composed = self.compose(&other.inner).map_err(shown)?;
         if other.as_plain().is_some() {
             return Ok(composed.into());
         }
@@ -368,7 +383,7 @@ impl Layout {
                 "only a swizzle with offset 0 can be followed through a layout",
             ));
         };
-        let pushed = pushed_through(self, swizzle)?;
+        let pushed = pushed_through(self, swizzle).map_err(shown)?;
         let result = ComposedLayout::new(pushed, composed);
         let structural = permutes_bits(self)
             && swizzle.period() <= self.size()

@@ -1,6 +1,6 @@
 //! Coordinates and indices: evaluating a layout, and going back.
 
-use crate::error::{LayoutError, Result, Rule};
+use crate::error::{Fault, LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::{IntTuple, Nest};
 use crate::stride::{Basis, Path, Stride};
@@ -56,24 +56,27 @@ impl<S: Stride> Layout<S> {
             shape: &IntTuple,
             stride: &Nest<S>,
             f: &mut impl FnMut(i64, S) -> Option<()>,
-        ) -> Result<(), Rule> {
+        ) -> Result<(), Fault> {
             match (coord, shape, stride) {
                 (Nest::Int(c), Nest::Int(_), Nest::Int(d)) => {
-                    f(*c, *d).ok_or(Rule::Overflow { what: "the offset" })
+                    let overflow = || Rule::Overflow { what: "the offset" };
+                    Ok(f(*c, *d).ok_or_else(overflow)?)
                 }
                 (Nest::Int(c), Nest::Tuple(_), _) => walk(&idx2crd(*c, shape), shape, stride, f),
-                (Nest::Tuple(c), Nest::Tuple(n), Nest::Tuple(d)) if c.len() == n.len() => c
-                    .iter()
-                    .zip(n.iter().zip(d))
-                    .try_for_each(|(c, (n, d))| walk(c, n, d, f)),
-                _ => Err(Rule::Rank {
-                    expected: shape.rank(),
-                    found: coord.rank(),
-                }),
+                (Nest::Tuple(c), Nest::Tuple(n), Nest::Tuple(d)) if c.len() == n.len() => {
+                    let modes = c.iter().zip(n.iter().zip(d)).enumerate();
+                    for (i, (c, (n, d))) in modes {
+                        walk(c, n, d, f).map_err(|fault| fault.within(i))?;
+                    }
+                    Ok(())
+                }
+                _ => {
+                    let (expected, found) = (shape.rank(), coord.rank());
+                    Err(Rule::Rank { expected, found }.into())
+                }
             }
         }
-        walk(coord, &self.shape, &self.stride, f)
-            .map_err(|rule| LayoutError::binary(operation, self, coord, rule))
+        walk(coord, &self.shape, &self.stride, f).map_err(|fault| fault.of(operation, self, coord))
     }
 
     /// The coordinate of a 1-D index with this layout's own nesting.

@@ -21,8 +21,8 @@ impl fmt::Display for ModePath {
 pub struct LayoutError {
     /// Name of the operation, as in the text notation.
     pub operation: &'static str,
-    /// The mode of the operand at fault (of the right one where there are two), where the rule is
-    /// about a mode.
+    /// The mode of the operand at fault, where the rule is about a mode: of the right one where
+    /// there are two, unless the rule is one of the left operand's strides or shape.
     pub mode: Option<ModePath>,
     /// The rule that does not hold.
     pub rule: Rule,
@@ -41,7 +41,7 @@ impl fmt::Display for LayoutError {
             write!(f, ", {}", self.right)?;
         }
         f.write_str("): ")?;
-        if let Some(mode) = self.mode.as_ref().filter(|mode| !mode.0.is_empty()) {
+        if let Some(mode) = &self.mode {
             write!(f, "mode {mode}: ")?;
         }
         write!(f, "{}", self.rule)
@@ -50,7 +50,6 @@ impl fmt::Display for LayoutError {
 
 /// What the operands of an operation must satisfy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Rule {
     /// Shape and stride must have the same tree.
     #[error("shape and stride must be congruent: {shape} and {stride} are not")]
@@ -160,6 +159,16 @@ pub enum Rule {
         expected: usize,
         /// Rank found.
         found: usize,
+    },
+    /// A range of modes must hold some and lie in the layout.
+    #[error("modes {begin}..{end} are none of the {rank} modes of the layout")]
+    NoSuchModes {
+        /// First mode of the range.
+        begin: usize,
+        /// First mode past it.
+        end: usize,
+        /// The layout's rank.
+        rank: usize,
     },
     /// There must be such a mode.
     #[error("there is no mode {index} in a layout of rank {rank}")]
@@ -278,6 +287,73 @@ pub enum Rule {
     },
 }
 
+/// A broken rule and where, before it is known which operation on which operands broke it.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    /// Indices that lead to the mode, innermost first.
+    path: Vec<usize>,
+    rule: Rule,
+}
+
+impl From<Rule> for Fault {
+    fn from(rule: Rule) -> Fault {
+        Fault { path: vec![], rule }
+    }
+}
+
+impl From<LayoutError> for Fault {
+    fn from(error: LayoutError) -> Fault {
+        let mut path = error.mode.unwrap_or_default().0;
+        path.reverse();
+        let rule = error.rule;
+        Fault { path, rule }
+    }
+}
+
+impl Fault {
+    /// The rule broken in the mode that this path leads to, outermost index first.
+    pub(crate) fn at(rule: Rule, mut path: Vec<usize>) -> Fault {
+        path.reverse();
+        Fault { path, rule }
+    }
+
+    /// The same fault seen from outside of mode `index`.
+    pub(crate) fn within(mut self, index: usize) -> Fault {
+        self.path.push(index);
+        self
+    }
+
+    /// The same rule broken in no mode of an operand.
+    pub(crate) fn anywhere(self) -> Fault {
+        self.rule.into()
+    }
+
+    /// Whether it is a tree that nests too deep to print.
+    pub(crate) fn is_depth(&self) -> bool {
+        matches!(self.rule, Rule::Depth { .. })
+    }
+
+    /// The fault of an operation on two operands.
+    pub(crate) fn of(
+        mut self,
+        operation: &'static str,
+        left: &impl fmt::Display,
+        right: &impl fmt::Display,
+    ) -> LayoutError {
+        self.path.reverse();
+        let mode = (!self.path.is_empty()).then_some(ModePath(self.path));
+        LayoutError {
+            mode,
+            ..LayoutError::binary(operation, left, right, self.rule)
+        }
+    }
+
+    /// The fault of an operation on one operand.
+    pub(crate) fn of_one(self, operation: &'static str, left: &impl fmt::Display) -> LayoutError {
+        self.of(operation, left, &"")
+    }
+}
+
 /// `Result` with [`LayoutError`].
 pub type Result<T, E = LayoutError> = std::result::Result<T, E>;
 
@@ -322,14 +398,10 @@ impl LayoutError {
         }
     }
 
+    /// The mode at fault; the whole operand for an empty path.
     pub(crate) fn at(mut self, mode: impl Into<Vec<usize>>) -> Self {
-        self.mode = Some(ModePath(mode.into()));
-        self
-    }
-
-    /// The same failure seen from inside mode `index` of the operands.
-    pub(crate) fn within(mut self, index: usize) -> Self {
-        self.mode.get_or_insert_default().0.insert(0, index);
+        let mode = mode.into();
+        self.mode = (!mode.is_empty()).then_some(ModePath(mode));
         self
     }
 }

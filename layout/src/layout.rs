@@ -3,9 +3,14 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::error::{LayoutError, Result, Rule};
+use smallvec::SmallVec;
+
+use crate::error::{Fault, LayoutError, Result, Rule};
 use crate::nest::{IntTuple, MAX_DEPTH, Nest};
 use crate::stride::Stride;
+
+/// Extent and stride of leaves, on the stack for the layouts that programs have.
+pub(crate) type Leaves<S> = SmallVec<[(i64, S); 4]>;
 
 /// A function from coordinates within a nested shape to offsets: the inner product of the
 /// coordinate with a stride of the same nesting.
@@ -19,7 +24,63 @@ pub struct Layout<S = i64> {
     pub(crate) stride: Nest<S>,
 }
 
+/// A layout, or a mode of one, where it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a, S> {
+    pub(crate) shape: &'a IntTuple,
+    pub(crate) stride: &'a Nest<S>,
+}
+
+impl<'a, S: Stride> View<'a, S> {
+    pub(crate) fn rank(self) -> usize {
+        self.shape.rank()
+    }
+
+    pub(crate) fn size(self) -> i64 {
+        fn product(shape: &IntTuple) -> i64 {
+            match shape {
+                Nest::Int(n) => *n,
+                Nest::Tuple(items) => items.iter().map(product).product(),
+            }
+        }
+        product(self.shape)
+    }
+
+    /// Mode `i`, if there is one; a leaf is its own only mode.
+    pub(crate) fn mode(self, i: usize) -> Option<View<'a, S>> {
+        let (shape, stride) = (self.shape.get(i)?, self.stride.get(i)?);
+        Some(View { shape, stride })
+    }
+
+    pub(crate) fn modes(self) -> impl Iterator<Item = View<'a, S>> {
+        let pairs = self.shape.modes().iter().zip(self.stride.modes());
+        pairs.map(|(shape, stride)| View { shape, stride })
+    }
+
+    /// Extent and stride of every leaf, left to right.
+    pub(crate) fn leaves(self) -> Leaves<S> {
+        let mut out = Leaves::new();
+        collect(self.shape, self.stride, &mut out);
+        out
+    }
+
+    pub(crate) fn to_layout(self) -> Layout<S> {
+        Layout {
+            shape: self.shape.clone(),
+            stride: self.stride.clone(),
+        }
+    }
+}
+
 impl<S: Stride> Layout<S> {
+    /// The layout where it stands.
+    pub(crate) fn view(&self) -> View<'_, S> {
+        View {
+            shape: &self.shape,
+            stride: &self.stride,
+        }
+    }
+
     /// The layout of this shape and stride.
     ///
     /// # Errors
@@ -34,33 +95,28 @@ impl<S: Stride> Layout<S> {
     }
 
     /// Checks the invariants of the type; a fault is reported as one of `operation`.
-    pub(crate) fn validated(self, operation: &'static str) -> Result<Self> {
-        let mut reach = Some((1i64, 0i64));
-        match check(&self.shape, &self.stride, 0, &mut reach) {
-            Ok(()) if reach.is_some() => Ok(self),
-            Ok(()) => Err(self.fault(
-                operation,
-                Rule::Overflow {
-                    what: "the size or cosize",
-                },
-            )),
-            Err((mut path, rule)) => {
-                path.reverse();
-                let mut error = self.fault(operation, rule);
-                if !path.is_empty() {
-                    error = error.at(path);
-                }
-                Err(error)
-            }
+    fn validated(self, operation: &'static str) -> Result<Self> {
+        match self.check() {
+            Ok(()) => Ok(self),
+            // A tree too deep to accept is too deep to print.
+            Err(fault) if fault.is_depth() => Err(fault.of(operation, &"(...)", &"(...)")),
+            Err(fault) => Err(fault.of(operation, &self.shape, &self.stride)),
         }
     }
 
-    fn fault(&self, operation: &'static str, rule: Rule) -> LayoutError {
-        // A tree too deep to accept is too deep to print.
-        if matches!(rule, Rule::Depth { .. }) {
-            return LayoutError::unary(operation, &"(...)", rule);
-        }
-        LayoutError::binary(operation, &self.shape, &self.stride, rule)
+    /// The layout, where it keeps the invariants of the type.
+    pub(crate) fn checked(self) -> Result<Self, Fault> {
+        self.check()?;
+        Ok(self)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let mut reach = Some((1i64, 0i64));
+        check(&self.shape, &self.stride, 0, &mut reach)?;
+        let what = "the size or cosize";
+        reach
+            .map(|_| ())
+            .ok_or_else(|| Rule::Overflow { what }.into())
     }
 
     /// The shape.
@@ -75,13 +131,7 @@ impl<S: Stride> Layout<S> {
 
     /// Number of coordinates: the product of the extents.
     pub fn size(&self) -> i64 {
-        fn product(shape: &IntTuple) -> i64 {
-            match shape {
-                Nest::Int(n) => *n,
-                Nest::Tuple(items) => items.iter().map(product).product(),
-            }
-        }
-        product(&self.shape)
+        self.view().size()
     }
 
     /// Number of modes at the top.
@@ -99,37 +149,31 @@ impl<S: Stride> Layout<S> {
     /// # Errors
     /// [`Rule::NoSuchMode`].
     pub fn mode(&self, i: usize) -> Result<Layout<S>> {
-        match (self.shape.get(i), self.stride.get(i)) {
-            (Some(shape), Some(stride)) => Ok(Layout {
-                shape: shape.clone(),
-                stride: stride.clone(),
-            }),
-            _ => {
+        match self.view().mode(i) {
+            Some(mode) => Ok(mode.to_layout()),
+            None => {
                 let rule = Rule::NoSuchMode {
                     index: i,
                     rank: self.rank(),
                 };
-                Err(LayoutError::unary("mode", self, rule))
+                Err(LayoutError::binary("mode", self, &i, rule).at([i]))
             }
         }
     }
 
     /// The modes at the top as layouts; a layout of depth 0 is its own only mode.
     pub fn modes(&self) -> Vec<Layout<S>> {
-        let pairs = self.shape.modes().iter().zip(self.stride.modes());
-        pairs
-            .map(|(n, d)| Layout {
-                shape: n.clone(),
-                stride: d.clone(),
-            })
-            .collect()
+        self.view().modes().map(View::to_layout).collect()
     }
 
     /// Extent and stride of every leaf, left to right (fastest coordinate first).
     pub fn flat_modes(&self) -> Vec<(i64, S)> {
-        let mut out = Vec::with_capacity(self.rank().max(4));
-        collect(&self.shape, &self.stride, &mut out);
-        out
+        self.leaves().into_vec()
+    }
+
+    /// [`Layout::flat_modes`] without a heap.
+    pub(crate) fn leaves(&self) -> Leaves<S> {
+        self.view().leaves()
     }
 
     /// The layouts side by side, as the modes of one.
@@ -138,17 +182,14 @@ impl<S: Stride> Layout<S> {
     /// [`Rule::EmptyTuple`] for none, [`Rule::Overflow`] where the result leaves 64 bits,
     /// [`Rule::Depth`] where it nests too deep.
     pub fn concat(modes: &[Layout<S>]) -> Result<Layout<S>> {
-        Layout::join(modes.to_vec(), "make_layout")
-    }
-
-    pub(crate) fn join(modes: Vec<Layout<S>>, operation: &'static str) -> Result<Layout<S>> {
-        Layout::bundle(modes).validated(operation)
+        Layout::bundle(modes.iter().cloned()).validated("make_layout")
     }
 
     /// The layouts side by side, for the caller to validate.
-    pub(crate) fn bundle(modes: Vec<Layout<S>>) -> Layout<S> {
-        let mut shape = Vec::with_capacity(modes.len());
-        let mut stride = Vec::with_capacity(modes.len());
+    pub(crate) fn bundle(modes: impl IntoIterator<Item = Layout<S>>) -> Layout<S> {
+        let modes = modes.into_iter();
+        let mut shape = Vec::with_capacity(modes.size_hint().0);
+        let mut stride = Vec::with_capacity(modes.size_hint().0);
         for mode in modes {
             shape.push(mode.shape);
             stride.push(mode.stride);
@@ -206,15 +247,13 @@ impl<S: Stride> Layout<S> {
     /// Modes `range` as one mode.
     ///
     /// # Errors
-    /// [`Rule::NoSuchMode`] where the range is empty or leaves the layout.
+    /// [`Rule::NoSuchModes`] where the range is empty or leaves the layout.
     pub fn group(&self, range: Range<usize>) -> Result<Layout<S>> {
         if range.is_empty() || range.end > self.rank() {
-            let index = range.end.saturating_sub(1);
-            let rule = Rule::NoSuchMode {
-                index,
-                rank: self.rank(),
-            };
-            return Err(LayoutError::unary("group", self, rule));
+            let text = format!("{}..{}", range.start, range.end);
+            let (begin, end, rank) = (range.start, range.end, self.rank());
+            let rule = Rule::NoSuchModes { begin, end, rank };
+            return Err(LayoutError::binary("group", self, &text, rule).at([begin]));
         }
         let (shape, stride) = (group(&self.shape, &range), group(&self.stride, &range));
         Layout { shape, stride }.validated("group")
@@ -226,7 +265,9 @@ impl<S: Stride> Layout<S> {
     /// [`Rule::NoSuchMode`] and what [`Layout::concat`] refuses.
     pub fn select(&self, indices: &[usize]) -> Result<Layout<S>> {
         let modes: Result<Vec<_>> = indices.iter().map(|&i| self.mode(i)).collect();
-        Layout::concat(&modes?)
+        let selected = modes.and_then(|modes| Layout::bundle(modes).validated("select"));
+        let text = format_args!("{indices:?}");
+        selected.map_err(|e| e.shown("select", self, &text))
     }
 
     /// At least `rank` modes, with `1:0` appended for those missing.
@@ -321,7 +362,10 @@ impl Layout {
     /// # Errors
     /// As for [`Layout::compose`].
     pub fn with_shape(&self, shape: impl Into<IntTuple>) -> Result<Layout> {
-        self.compose(&Layout::compact_left(shape)?)
+        let shape = shape.into();
+        let compact = Layout::compact_left(shape.clone());
+        let shaped = compact.and_then(|compact| self.compose(&compact));
+        shaped.map_err(|e| e.shown("with_shape", self, &shape))
     }
 }
 
@@ -334,26 +378,21 @@ pub fn make_layout<S: Stride>(modes: &[Layout<S>]) -> Result<Layout<S>> {
 }
 
 /// Walks shape and stride together. `reach` holds (size, sum of (extent-1)*|stride|), `None` once
-/// either overflows. Faults come with their path innermost first.
+/// either overflows.
 fn check<S: Stride>(
     shape: &IntTuple,
     stride: &Nest<S>,
     depth: usize,
     reach: &mut Option<(i64, i64)>,
-) -> Result<(), (Vec<usize>, Rule)> {
+) -> Result<(), Fault> {
     if depth > MAX_DEPTH {
-        return Err((
-            vec![],
-            Rule::Depth {
-                depth,
-                limit: MAX_DEPTH,
-            },
-        ));
+        let limit = MAX_DEPTH;
+        return Err(Rule::Depth { depth, limit }.into());
     }
     match (shape, stride) {
         (Nest::Int(extent), Nest::Int(stride)) => {
             if *extent < 1 {
-                return Err((vec![], Rule::PositiveExtent { extent: *extent }));
+                return Err(Rule::PositiveExtent { extent: *extent }.into());
             }
             *reach = reach.and_then(|(size, sum)| {
                 let far = (extent - 1).checked_mul(stride.value().checked_abs()?)?;
@@ -365,19 +404,16 @@ fn check<S: Stride>(
         }
         (Nest::Tuple(shape), Nest::Tuple(stride)) if shape.len() == stride.len() => {
             if shape.is_empty() {
-                return Err((vec![], Rule::EmptyTuple));
+                return Err(Rule::EmptyTuple.into());
             }
             for (i, (n, d)) in shape.iter().zip(stride).enumerate() {
-                check(n, d, depth + 1, reach).map_err(|(mut path, rule)| {
-                    path.push(i);
-                    (path, rule)
-                })?;
+                check(n, d, depth + 1, reach).map_err(|fault| fault.within(i))?;
             }
             Ok(())
         }
         _ => {
             let (shape, stride) = (brief(shape), brief(stride));
-            Err((vec![], Rule::Congruence { shape, stride }))
+            Err(Rule::Congruence { shape, stride }.into())
         }
     }
 }
@@ -393,7 +429,7 @@ fn brief<T: fmt::Display>(nest: &Nest<T>) -> Box<str> {
     }
 }
 
-pub(crate) fn collect<S: Stride>(shape: &IntTuple, stride: &Nest<S>, out: &mut Vec<(i64, S)>) {
+fn collect<S: Stride>(shape: &IntTuple, stride: &Nest<S>, out: &mut Leaves<S>) {
     match (shape, stride) {
         (Nest::Int(n), Nest::Int(d)) => out.push((*n, *d)),
         (Nest::Tuple(n), Nest::Tuple(d)) => {

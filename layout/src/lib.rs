@@ -128,7 +128,7 @@
 //! use tilefold_layout::{Layout, Rule};
 //! let a: Layout = "(12,8):(8,1)".parse()?;
 //! let error = a.divide_evenly(&["5:1".parse()?]).unwrap_err();
-//! assert_eq!(error.to_string(), "logical_divide(12:8, 5:1): mode 0: 5 does not divide 12");
+//! assert_eq!(error.to_string(), "divide_evenly((12,8):(8,1), <5:1>): mode 0: 5 does not divide 12");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -1,6 +1,6 @@
 //! Products: a layout repeated in the pattern of another.
 
-use crate::error::{LayoutError, Result, Rule};
+use crate::error::{Fault, LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::{IntTuple, Nest};
 use crate::tiler::Tiler;
@@ -12,22 +12,24 @@ impl Layout {
     /// # Errors
     /// As [`Layout::complement`] of this layout and [`Layout::compose`].
     pub fn logical_product(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        self.product("logical_product", &tiler.into())?
-            .validated("logical_product")
+        let tiler = tiler.into();
+        let product = self.product(&tiler).and_then(Layout::checked);
+        product.map_err(|fault| fault.of("logical_product", self, &tiler))
     }
 
-    fn product(&self, operation: &'static str, tiler: &Tiler) -> Result<Layout> {
+    /// [`Layout::logical_product`], for the caller to check.
+    fn product(&self, tiler: &Tiler) -> Result<Layout, Fault> {
         match tiler {
             Tiler::Whole => Ok(self.clone()),
             Tiler::Layout(tile) => {
-                let repetition = self.repetition(operation, tile)?;
-                Ok(Layout::bundle(vec![self.clone(), repetition]))
+                let repetition = self.repetition(tile)?;
+                Ok(Layout::bundle([self.clone(), repetition]))
             }
             Tiler::Modes(tilers) => {
-                tiler.check_rank(operation, self)?;
+                tiler.check_rank(self.rank())?;
                 let mut modes = self.modes();
                 for (i, (mode, tiler)) in modes.iter_mut().zip(tilers).enumerate() {
-                    *mode = mode.product(operation, tiler).map_err(|e| e.within(i))?;
+                    *mode = mode.product(tiler).map_err(|fault| fault.within(i))?;
                 }
                 Ok(Layout::bundle(modes))
             }
@@ -35,44 +37,37 @@ impl Layout {
     }
 
     /// Where each repetition of this layout in the pattern of `tile` starts.
-    fn repetition(&self, operation: &'static str, tile: &Layout) -> Result<Layout> {
-        let fail = |rule| LayoutError::binary(operation, self, tile, rule);
-        let cotarget = self.size().checked_mul(tile.cosize());
-        let cotarget = cotarget.ok_or_else(|| {
-            fail(Rule::Overflow {
-                what: "the product's cosize",
-            })
-        })?;
-        let room = self.complement_in(&[cotarget]).map_err(|e| fail(e.rule))?;
+    fn repetition(&self, tile: &Layout) -> Result<Layout, Fault> {
+        let overflow = || Rule::Overflow {
+            what: "the product's cosize",
+        };
+        let cotarget = self
+            .size()
+            .checked_mul(tile.cosize())
+            .ok_or_else(overflow)?;
+        let mut room = self.complement_in(&[cotarget])?;
         // Past its size the complement would run on in a gap of the block, over the block itself:
         // where the gaps hold too few repetitions, the rest go behind it.
-        let room = if tile.cosize() > room.size() {
-            let ends = self.filter().flat_modes().into_iter();
+        if tile.cosize() > room.size() {
+            let ends = self
+                .leaves()
+                .into_iter()
+                .filter(|mode| mode.0 != 1 && mode.1 != 0);
             let end = ends.map(|(n, d)| n.saturating_mul(d)).max().unwrap_or(1);
-            let cotarget = end.checked_mul(tile.cosize()).ok_or_else(|| {
-                fail(Rule::Overflow {
-                    what: "the product's cosize",
-                })
-            })?;
-            self.complement_in(&[cotarget]).map_err(|e| fail(e.rule))?
-        } else {
-            room
-        };
-        room.compose(tile).map_err(|e| LayoutError {
-            mode: e.mode,
-            ..fail(e.rule)
-        })
+            let cotarget = end.checked_mul(tile.cosize()).ok_or_else(overflow)?;
+            room = self.complement_in(&[cotarget])?;
+        }
+        room.composed(tile)
     }
 
-    /// The blocks of all modes and the repetitions of all modes, along the tiler's tree.
-    fn repeat_all(&self, operation: &'static str, tiler: &Tiler) -> Result<(Layout, Layout)> {
+    /// The blocks of all modes and the repetitions of all modes, along the tiler's tree, for the
+    /// caller to check.
+    fn repeat_all(&self, tiler: &Tiler) -> Result<(Layout, Layout), Fault> {
         match tiler {
-            Tiler::Layout(tile) => Ok((self.clone(), self.repetition(operation, tile)?)),
-            Tiler::Whole => {
-                Err(LayoutError::binary(operation, self, tiler, Rule::NothingToZip).at([]))
-            }
+            Tiler::Layout(tile) => Ok((self.clone(), self.repetition(tile)?)),
+            Tiler::Whole => Err(Rule::NothingToZip.into()),
             Tiler::Modes(tilers) => {
-                tiler.check_rank(operation, self)?;
+                tiler.check_rank(self.rank())?;
                 let mut blocks = Vec::with_capacity(tilers.len());
                 let mut rests = Vec::with_capacity(self.rank());
                 for (i, mode) in self.modes().into_iter().enumerate() {
@@ -80,16 +75,25 @@ impl Layout {
                         rests.push(mode);
                         continue;
                     };
-                    let pair = mode.repeat_all(operation, tiler).map_err(|e| e.within(i))?;
+                    let pair = mode.repeat_all(tiler).map_err(|fault| fault.within(i))?;
                     blocks.push(pair.0);
                     rests.push(pair.1);
                 }
-                Ok((
-                    Layout::join(blocks, operation)?,
-                    Layout::join(rests, operation)?,
-                ))
+                Ok((Layout::bundle(blocks), Layout::bundle(rests)))
             }
         }
+    }
+
+    /// A product whose blocks and repetitions are put together by `arrange`.
+    fn arranged_product(
+        &self,
+        operation: &'static str,
+        tiler: Tiler,
+        arrange: impl FnOnce(Layout, Layout) -> Layout,
+    ) -> Result<Layout> {
+        let parts = self.repeat_all(&tiler);
+        let product = parts.and_then(|(block, rest)| arrange(block, rest).checked());
+        product.map_err(|fault| fault.of(operation, self, &tiler))
     }
 
     /// `((block...),(repetition...))`, gathered from all modes.
@@ -97,8 +101,9 @@ impl Layout {
     /// # Errors
     /// As [`Layout::logical_product`]; [`Rule::NothingToZip`] for `_`.
     pub fn zipped_product(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let (block, rest) = self.repeat_all("zipped_product", &tiler.into())?;
-        Layout::join(vec![block, rest], "zipped_product")
+        self.arranged_product("zipped_product", tiler.into(), |block, rest| {
+            Layout::bundle([block, rest])
+        })
     }
 
     /// `(block, repetition0, repetition1, ...)`.
@@ -106,10 +111,9 @@ impl Layout {
     /// # Errors
     /// As [`Layout::zipped_product`].
     pub fn tiled_product(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let (block, rest) = self.repeat_all("tiled_product", &tiler.into())?;
-        let mut modes = vec![block];
-        modes.extend(rest.into_modes());
-        Layout::join(modes, "tiled_product")
+        self.arranged_product("tiled_product", tiler.into(), |block, rest| {
+            Layout::bundle(std::iter::once(block).chain(rest.into_modes()))
+        })
     }
 
     /// `(block0, block1, ..., repetition0, repetition1, ...)`.
@@ -117,10 +121,9 @@ impl Layout {
     /// # Errors
     /// As [`Layout::zipped_product`].
     pub fn flat_product(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        let (block, rest) = self.repeat_all("flat_product", &tiler.into())?;
-        let mut modes = block.into_modes();
-        modes.extend(rest.into_modes());
-        Layout::join(modes, "flat_product")
+        self.arranged_product("flat_product", tiler.into(), |block, rest| {
+            Layout::bundle(block.into_modes().into_iter().chain(rest.into_modes()))
+        })
     }
 
     /// The same as [`Layout::zipped_product`].
@@ -128,7 +131,10 @@ impl Layout {
     /// # Errors
     /// As [`Layout::zipped_product`].
     pub fn hier_unzip_product(&self, tiler: impl Into<Tiler>) -> Result<Layout> {
-        self.zipped_product(tiler)
+        self.zipped_product(tiler).map_err(|e| LayoutError {
+            operation: "hier_unzip_product",
+            ..e
+        })
     }
 
     /// Repeats this block over `tiler`, mode by mode: mode `i` is (block mode, tiler mode), so
@@ -137,8 +143,9 @@ impl Layout {
     /// # Errors
     /// As [`Layout::logical_product`].
     pub fn blocked_product(&self, tiler: &Layout) -> Result<Layout> {
-        let (block, repeated) = self.ranked_product("blocked_product", tiler)?;
-        zip_modes(block, repeated, "blocked_product")
+        let product = self.ranked_product(tiler);
+        let zipped = product.and_then(|(block, repeated)| zip_modes(block, repeated).checked());
+        zipped.map_err(|fault| fault.of("blocked_product", self, tiler))
     }
 
     /// As [`Layout::blocked_product`] with the blocks interleaved: mode `i` is (tiler mode, block
@@ -147,16 +154,29 @@ impl Layout {
     /// # Errors
     /// As [`Layout::logical_product`].
     pub fn raked_product(&self, tiler: &Layout) -> Result<Layout> {
-        let (block, repeated) = self.ranked_product("raked_product", tiler)?;
-        zip_modes(repeated, block, "raked_product")
+        self.raked(tiler)
+            .map_err(|fault| fault.of("raked_product", self, tiler))
     }
 
-    fn ranked_product(&self, operation: &'static str, tiler: &Layout) -> Result<(Layout, Layout)> {
+    pub(crate) fn raked(&self, tiler: &Layout) -> Result<Layout, Fault> {
+        let (block, repeated) = self.ranked_product(tiler)?;
+        zip_modes(repeated, block).checked()
+    }
+
+    /// Block and repetitions, with as many modes each as the one that has more.
+    fn ranked_product(&self, tiler: &Layout) -> Result<(Layout, Layout), Fault> {
         let rank = self.rank().max(tiler.rank());
-        let block = tupled(self.padded(rank));
-        let tiler = tupled(tiler.padded(rank));
-        let repeated = block.repetition(operation, &tiler)?;
-        Ok((block, repeated))
+        let repeated = self.repetition_by_mode(tiler)?;
+        Ok((self.padded(rank), repeated.padded(rank)))
+    }
+
+    /// [`Layout::repetition`] with the tiler's modes, of which a leaf is one.
+    pub(crate) fn repetition_by_mode(&self, tiler: &Layout) -> Result<Layout, Fault> {
+        let repeated = self.repetition(tiler)?;
+        Ok(match tiler.shape {
+            Nest::Int(_) => Layout::bundle([repeated]),
+            Nest::Tuple(_) => repeated,
+        })
     }
 
     /// Repeats this block until it fills `shape`, block after block in the order given (first mode
@@ -198,10 +218,12 @@ impl Layout {
             Nest::Tuple(_) => Nest::flat(&counts),
         };
         let repetition = match order {
-            Some(order) => Layout::ordered(counts, order)?,
-            None => Layout::compact_left(counts)?,
+            Some(order) => Layout::ordered(counts, order),
+            None => Layout::compact_left(counts),
         };
-        block.blocked_product(&repetition)
+        let repetition = repetition.map_err(|e| e.shown("tile_to_shape", self, shape))?;
+        let tiled = block.blocked_product(&repetition);
+        tiled.map_err(|e| e.shown("tile_to_shape", self, shape))
     }
 }
 
@@ -217,24 +239,11 @@ pub fn zip(a: &Layout, b: &Layout) -> Result<Layout> {
         };
         return Err(LayoutError::binary("zip", a, b, rule));
     }
-    zip_modes(a.clone(), b.clone(), "zip")
+    let zipped = zip_modes(a.clone(), b.clone()).checked();
+    zipped.map_err(|fault| fault.of("zip", a, b))
 }
 
-fn zip_modes(a: Layout, b: Layout, operation: &'static str) -> Result<Layout> {
+fn zip_modes(a: Layout, b: Layout) -> Layout {
     let pairs = a.into_modes().into_iter().zip(b.into_modes());
-    Layout::join(
-        pairs.map(|(a, b)| Layout::bundle(vec![a, b])).collect(),
-        operation,
-    )
-}
-
-/// A leaf as a tuple of one.
-fn tupled(layout: Layout) -> Layout {
-    match layout.shape {
-        Nest::Int(_) => Layout {
-            shape: Nest::Tuple(vec![layout.shape]),
-            stride: Nest::Tuple(vec![layout.stride]),
-        },
-        Nest::Tuple(_) => layout,
-    }
+    Layout::bundle(pairs.map(|(a, b)| Layout::bundle([a, b])))
 }

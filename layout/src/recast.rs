@@ -2,7 +2,7 @@
 
 use crate::coalesce::coalesced;
 use crate::composed::{ComposedLayout, Outer};
-use crate::error::{LayoutError, Result, Rule};
+use crate::error::{Fault, LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::{IntTuple, Nest};
 use crate::stride::{Basis, Stride};
@@ -22,8 +22,8 @@ impl Layout {
         }
         let mut unit = Unit { n, inside: 0 };
         self.by_leaf(&mut |extent, stride| unit.leaf(extent, stride))
-            .map_err(|(path, rule)| fail(rule).at(path))?
-            .validated("upcast")
+            .and_then(Layout::checked)
+            .map_err(|fault| fault.of("upcast", self, &n))
     }
 
     /// The layout with each element split into `n`: the contiguous mode grows by `n`, all other
@@ -38,8 +38,12 @@ impl Layout {
             return Err(fail(Rule::PositiveFactor { factor: n }));
         }
         let strides = self.stride.leaves();
-        if strides.iter().filter(|&&d| d == 1).count() != 1 || strides.contains(&-1) {
-            return Err(fail(Rule::AdjacentElements));
+        let mut adjacent = (0..strides.len()).filter(|&leaf| matches!(strides[leaf], 1 | -1));
+        let first = adjacent.next();
+        let wrong = adjacent.next().or(first.filter(|&leaf| strides[leaf] < 0));
+        if first.is_none() || wrong.is_some() {
+            let path = wrong.map(|leaf| self.shape.leaf_path(leaf));
+            return Err(fail(Rule::AdjacentElements).at(path.unwrap_or_default()));
         }
         self.by_leaf(&mut |extent, stride| {
             let overflow = Rule::Overflow {
@@ -50,8 +54,8 @@ impl Layout {
                 _ => Ok((extent, stride.checked_mul(n).ok_or(overflow)?)),
             }
         })
-        .map_err(|(path, rule)| fail(rule).at(path))?
-        .validated("downcast")
+        .and_then(Layout::checked)
+        .map_err(|fault| fault.of("downcast", self, &n))
     }
 }
 
@@ -79,8 +83,8 @@ impl Layout<Basis> {
             let (extent, value) = unit.leaf(extent, stride.value)?;
             Ok((extent, Basis { value, ..stride }))
         })
-        .map_err(|(path, rule)| fail(rule).at(path))?
-        .validated("upcast")
+        .and_then(Layout::checked)
+        .map_err(|fault| fault.of("upcast", self, &n))
     }
 }
 
@@ -127,9 +131,9 @@ impl<S: Stride> Layout<S> {
     fn by_leaf(
         &self,
         f: &mut impl FnMut(i64, S) -> Result<(i64, S), Rule>,
-    ) -> Result<Layout<S>, (Vec<usize>, Rule)> {
+    ) -> Result<Layout<S>, Fault> {
         if let (Nest::Int(n), Nest::Int(d)) = (&self.shape, &self.stride) {
-            let (n, d) = f(*n, *d).map_err(|rule| (vec![], rule))?;
+            let (n, d) = f(*n, *d)?;
             return Ok(Layout {
                 shape: Nest::Int(n),
                 stride: Nest::Int(d),
@@ -138,10 +142,7 @@ impl<S: Stride> Layout<S> {
         let mut shape = Vec::with_capacity(self.rank());
         let mut stride = Vec::with_capacity(self.rank());
         for (i, mode) in self.modes().iter().enumerate() {
-            let mode = mode.by_leaf(f).map_err(|(mut path, rule)| {
-                path.insert(0, i);
-                (path, rule)
-            })?;
+            let mode = mode.by_leaf(f).map_err(|fault| fault.within(i))?;
             shape.push(mode.shape);
             stride.push(mode.stride);
         }
@@ -159,7 +160,8 @@ impl ComposedLayout {
     /// As [`Layout::upcast`] and [`Swizzle::upcast`](crate::Swizzle::upcast);
     /// [`Rule::Divisibility`] where `n` does not divide the offset.
     pub fn upcast(&self, n: i64) -> Result<ComposedLayout> {
-        let inner = self.inner().upcast(n)?;
+        let shown = |e: LayoutError| e.shown("upcast", self, &n);
+        let inner = self.inner().upcast(n).map_err(shown)?;
         if self.offset() % n != 0 {
             let rule = Rule::Divisibility {
                 value: self.offset(),
@@ -168,10 +170,10 @@ impl ComposedLayout {
             return Err(LayoutError::binary("upcast", self, &n, rule));
         }
         let outer = match self.outer() {
-            Outer::Swizzle(swizzle) => Outer::Swizzle(swizzle.upcast(n)?),
-            Outer::Layout(layout) => Outer::Layout(layout.upcast(n)?),
+            Outer::Swizzle(swizzle) => Outer::Swizzle(swizzle.upcast(n).map_err(shown)?),
+            Outer::Layout(layout) => Outer::Layout(layout.upcast(n).map_err(shown)?),
         };
-        ComposedLayout::with_offset(outer, self.offset() / n, inner)
+        ComposedLayout::with_offset(outer, self.offset() / n, inner).map_err(shown)
     }
 
     /// The layout with each element split into `n`.
@@ -179,16 +181,17 @@ impl ComposedLayout {
     /// # Errors
     /// As [`Layout::downcast`] and [`Swizzle::downcast`](crate::Swizzle::downcast).
     pub fn downcast(&self, n: i64) -> Result<ComposedLayout> {
-        let inner = self.inner().downcast(n)?;
+        let shown = |e: LayoutError| e.shown("downcast", self, &n);
+        let inner = self.inner().downcast(n).map_err(shown)?;
         let outer = match self.outer() {
-            Outer::Swizzle(swizzle) => Outer::Swizzle(swizzle.downcast(n)?),
-            Outer::Layout(layout) => Outer::Layout(layout.downcast(n)?),
+            Outer::Swizzle(swizzle) => Outer::Swizzle(swizzle.downcast(n).map_err(shown)?),
+            Outer::Layout(layout) => Outer::Layout(layout.downcast(n).map_err(shown)?),
         };
         let offset = self.offset().checked_mul(n).ok_or_else(|| {
             let rule = Rule::Overflow { what: "the offset" };
             LayoutError::binary("downcast", self, &n, rule)
         })?;
-        ComposedLayout::with_offset(outer, offset, inner)
+        ComposedLayout::with_offset(outer, offset, inner).map_err(shown)
     }
 }
 
@@ -208,7 +211,8 @@ pub fn domain_distribute(shape: &IntTuple, count: i64) -> Result<Layout> {
             rule,
         ));
     }
-    let domain = Layout::new(shape.clone(), shape.map(&mut |_| 0))?;
+    let domain = Layout::new(shape.clone(), shape.map(&mut |_| 0))
+        .map_err(|e| e.shown("domain_distribute", shape, &count))?;
     let (mut rest, mut covered) = (count, 1i64);
     let mut modes = Vec::new();
     for (extent, _) in domain.flat_modes() {

@@ -1,7 +1,7 @@
 //! Slicing: fixing some coordinates and keeping the modes where `_` stands.
 
 use crate::composed::ComposedLayout;
-use crate::error::{LayoutError, Result, Rule};
+use crate::error::{Fault, LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::{IntTuple, Nest};
 use crate::stride::Stride;
@@ -23,10 +23,8 @@ impl<S: Stride> Layout<S> {
             return Ok(self.clone());
         }
         let mut kept = vec![];
-        walk(coord, self, &mut kept, &mut |_, _| Ok(())).map_err(|(mut path, rule)| {
-            path.reverse();
-            LayoutError::binary("slice", self, &slice_text(coord), rule).at(path)
-        })?;
+        walk(coord, self, &mut kept, &mut |_, _| Ok(()))
+            .map_err(|fault| fault.of("slice", self, &slice_text(coord)))?;
         match kept.is_empty() {
             true => Ok(Layout::unit()),
             false => Layout::concat(&kept),
@@ -43,6 +41,7 @@ impl<S: Stride> Layout<S> {
             None => Some(0),
         });
         self.slice(&flipped)
+            .map_err(|e| e.shown("dice", self, &slice_text(coord)))
     }
 }
 
@@ -60,10 +59,8 @@ impl Layout {
             total = total.checked_add(offset).ok_or(overflow)?;
             Ok(())
         };
-        walk(coord, self, &mut vec![], &mut add).map_err(|(mut path, rule)| {
-            path.reverse();
-            LayoutError::binary("slice", self, &slice_text(coord), rule).at(path)
-        })?;
+        walk(coord, self, &mut vec![], &mut add)
+            .map_err(|fault| fault.of("slice", self, &slice_text(coord)))?;
         Ok((layout, total))
     }
 }
@@ -75,7 +72,8 @@ impl ComposedLayout {
     /// # Errors
     /// As [`Layout::slice_and_offset`].
     pub fn slice(&self, coord: &SliceCoord) -> Result<ComposedLayout> {
-        let (inner, offset) = self.inner().slice_and_offset(coord)?;
+        let parts = self.inner().slice_and_offset(coord);
+        let (inner, offset) = parts.map_err(|e| e.shown("slice", self, &slice_text(coord)))?;
         let total = self.offset().checked_add(offset).ok_or_else(|| {
             let rule = Rule::Overflow { what: "the offset" };
             LayoutError::binary("slice", self, &slice_text(coord), rule)
@@ -90,26 +88,18 @@ fn walk<S: Stride>(
     layout: &Layout<S>,
     kept: &mut Vec<Layout<S>>,
     fixed: &mut impl FnMut(&Layout<S>, i64) -> Result<(), Rule>,
-) -> Result<(), (Vec<usize>, Rule)> {
+) -> Result<(), Fault> {
     match coord {
         Nest::Int(None) => kept.push(layout.clone()),
-        Nest::Int(Some(c)) => fixed(layout, *c).map_err(|rule| (vec![], rule))?,
+        Nest::Int(Some(c)) => fixed(layout, *c)?,
         Nest::Tuple(items) => {
             let modes = layout.modes();
             if layout.depth() == 0 || items.len() != modes.len() {
-                return Err((
-                    vec![],
-                    Rule::Rank {
-                        expected: layout.rank(),
-                        found: items.len(),
-                    },
-                ));
+                let (expected, found) = (layout.rank(), items.len());
+                return Err(Rule::Rank { expected, found }.into());
             }
             for (i, (coord, mode)) in items.iter().zip(&modes).enumerate() {
-                walk(coord, mode, kept, fixed).map_err(|(mut path, rule)| {
-                    path.push(i);
-                    (path, rule)
-                })?;
+                walk(coord, mode, kept, fixed).map_err(|fault| fault.within(i))?;
             }
         }
     }

@@ -1,9 +1,9 @@
 //! What a layout is divided or multiplied by.
 
-use crate::error::{LayoutError, Result, Rule};
-use crate::layout::Layout;
-use crate::stride::Stride;
 use std::fmt;
+
+use crate::error::Rule;
+use crate::layout::Layout;
 
 /// A tile: one layout over the whole domain, or one per mode.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,24 +17,13 @@ pub enum Tiler {
 }
 
 impl Tiler {
-    pub(crate) fn check_rank<S: Stride>(
-        &self,
-        operation: &'static str,
-        layout: &Layout<S>,
-    ) -> Result<()> {
+    /// Refuses more tilers than modes, and none.
+    pub(crate) fn check_rank(&self, rank: usize) -> Result<(), Rule> {
         match self {
-            Tiler::Modes(modes) if modes.is_empty() => Err(LayoutError::binary(
-                operation,
-                layout,
-                self,
-                Rule::EmptyTuple,
-            )),
-            Tiler::Modes(modes) if modes.len() > layout.rank() => {
-                let rule = Rule::TooManyModes {
-                    found: modes.len(),
-                    rank: layout.rank(),
-                };
-                Err(LayoutError::binary(operation, layout, self, rule))
+            Tiler::Modes(modes) if modes.is_empty() => Err(Rule::EmptyTuple),
+            Tiler::Modes(modes) if modes.len() > rank => {
+                let found = modes.len();
+                Err(Rule::TooManyModes { found, rank })
             }
             _ => Ok(()),
         }

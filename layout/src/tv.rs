@@ -1,7 +1,8 @@
 //! Thread-value layouts: which element of a tile belongs to which value of which thread.
 
-use crate::error::{LayoutError, Result, Rule};
-use crate::layout::Layout;
+use crate::error::{Fault, Result, Rule};
+use crate::inverse::right_inverse_of;
+use crate::layout::{Layout, Leaves};
 
 /// The tile that threads and their values make, and the layout from (thread, value) onto it.
 ///
@@ -13,17 +14,31 @@ use crate::layout::Layout;
 /// [`Rule::Mismatch`] where thread or value numbers repeat or leave gaps, and as
 /// [`Layout::raked_product`].
 pub fn make_layout_tv(threads: &Layout, values: &Layout) -> Result<(Vec<i64>, Layout)> {
-    let fail = |rule| LayoutError::binary("make_layout_tv", threads, values, rule);
-    let raked = threads.raked_product(values).map_err(|e| fail(e.rule))?;
-    let inverse = raked.right_inverse();
-    // A product that is one to one is so in both factors; spans as large as sizes leave no gap.
+    thread_values(threads, values).map_err(|fault| fault.of("make_layout_tv", threads, values))
+}
+
+fn thread_values(threads: &Layout, values: &Layout) -> Result<(Vec<i64>, Layout), Fault> {
+    let why = "the thread and the value layout must each number their elements from 0 without gaps";
+    // Spans as large as sizes leave no gap where the product is one to one.
     let gapless = |layout: &Layout| layout.cosize() == layout.size();
-    if inverse.size() != raked.size() || !gapless(threads) || !gapless(values) {
-        let why =
-            "the thread and the value layout must each number their elements from 0 without gaps";
-        return Err(fail(Rule::Mismatch { why }));
+    if !gapless(threads) || !gapless(values) {
+        return Err(Rule::Mismatch { why }.into());
     }
-    let tile = raked.modes().iter().map(Layout::size).collect();
+    // The raked product, leaf by leaf: the values of each mode go before its threads.
+    let repeated = threads.repetition_by_mode(values)?;
+    let rank = threads.rank().max(values.rank());
+    let mut tile = Vec::with_capacity(rank);
+    let mut leaves = Leaves::new();
+    for i in 0..rank {
+        let modes = [repeated.view().mode(i), threads.view().mode(i)];
+        let modes = modes.into_iter().flatten();
+        tile.push(modes.clone().map(|mode| mode.size()).product());
+        modes.for_each(|mode| leaves.extend(mode.leaves()));
+    }
+    let inverse = right_inverse_of(&leaves);
+    if inverse.size() != threads.size() * values.size() {
+        return Err(Rule::Mismatch { why }.into());
+    }
     let by_thread = Layout::col_major(&[threads.size(), values.size()])?;
-    Ok((tile, inverse.compose(&by_thread).map_err(|e| fail(e.rule))?))
+    Ok((tile, inverse.composed(&by_thread)?))
 }

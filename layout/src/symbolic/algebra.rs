@@ -4,7 +4,7 @@
 //! extent, what is known of the name decides, and where it does not the operation refuses.
 
 use super::{Extent, SymLayout, fault};
-use crate::error::{LayoutError, Result, Rule};
+use crate::error::{Fault, LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::Nest;
 use crate::stride::{Path, Stride};
@@ -53,7 +53,8 @@ impl<S: Stride> SymLayout<S> {
     /// [`Rule::Overflow`].
     pub fn coalesce(&self) -> Result<SymLayout<S>> {
         let fail = |rule| LayoutError::unary("coalesce", self, rule);
-        SymLayout::from_modes(coalesced(self.flat_modes()).map_err(fail)?)
+        let modes = coalesced(self.flat_modes()).map_err(fail)?;
+        SymLayout::from_modes(modes).map_err(|e| fail(e.rule))
     }
 
     /// `self ∘ other`, as [`Layout::compose`].
@@ -68,16 +69,8 @@ impl<S: Stride> SymLayout<S> {
         };
         let parts = walk
             .nest(&other.shape, &other.stride)
-            .map_err(|(mut path, rule)| {
-                path.reverse();
-                fault("composition", self, other, path, rule)
-            })?;
-        let carry = walk
-            .fields
-            .iter()
-            .try_for_each(|(_, field)| field.check_carry());
-        carry.map_err(|rule| LayoutError::binary("composition", self, other, rule))?;
-        SymLayout::new(parts.0, parts.1)
+            .map_err(|fault| fault.of("composition", self, other))?;
+        SymLayout::new(parts.0, parts.1).map_err(|e| e.shown("composition", self, other))
     }
 }
 
@@ -126,7 +119,8 @@ impl SymLayout {
                 Extent::Symbolic(_) => break,
             }
         }
-        SymLayout::from_modes(coalesced(result).map_err(fail)?)
+        let inverse = SymLayout::from_modes(coalesced(result).map_err(fail)?);
+        inverse.map_err(|e| fail(e.rule))
     }
 
     /// (tile, rest), as [`Layout::logical_divide`]; a symbolic extent must be known to be a
@@ -139,7 +133,9 @@ impl SymLayout {
         let within = coalesced(self.flat_modes()).map_err(|rule| fail(vec![], rule))?;
         // A complement within its own cosize ends where the tile ends; what is beyond is counted
         // mode by mode.
-        let inside = tile.complement_self().map_err(|e| fail(vec![], e.rule))?;
+        let inside = tile
+            .complement_self()
+            .map_err(|e| e.shown("logical_divide", self, tile))?;
         let filtered = tile.filter();
         let covered = filtered
             .flat_modes()
@@ -199,13 +195,15 @@ impl SymLayout {
                 index: mode,
                 rank: self.shape.rank(),
             };
-            return Err(LayoutError::binary("logical_divide", self, tile, rule));
+            return Err(LayoutError::binary("logical_divide", self, tile, rule).at([mode]));
         };
         let part = SymLayout {
             shape: n.clone(),
             stride: d.clone(),
         };
-        let divided = part.logical_divide(tile).map_err(|e| e.within(mode))?;
+        let divided = part.logical_divide(tile);
+        let divided =
+            divided.map_err(|e| Fault::from(e).within(mode).of("logical_divide", self, tile))?;
         let (mut shape, mut stride) = (self.shape.modes().to_vec(), self.stride.modes().to_vec());
         shape[mode] = divided.shape;
         stride[mode] = divided.stride;
@@ -214,7 +212,6 @@ impl SymLayout {
 }
 
 type Parts<S> = (Nest<Extent>, Nest<S>);
-type Fault = (Vec<usize>, Rule);
 
 struct Walk<'a, S> {
     left: &'a SymLayout<S>,
@@ -231,18 +228,18 @@ impl<S: Stride> Walk<'_, S> {
             (Nest::Tuple(n), Nest::Tuple(d)) => {
                 let mut parts = (Vec::new(), Vec::new());
                 for (i, (n, d)) in n.iter().zip(d).enumerate() {
-                    let (n, d) = self.nest(n, d).map_err(|(mut path, rule)| {
-                        path.push(i);
-                        (path, rule)
-                    })?;
+                    let (n, d) = self.nest(n, d).map_err(|fault| fault.within(i))?;
                     parts.0.push(n);
                     parts.1.push(d);
                 }
                 Ok((Nest::Tuple(parts.0), Nest::Tuple(parts.1)))
             }
             (Nest::Int(n), Nest::Int(d)) => {
-                let field = self.field(d.path()).map_err(|rule| (vec![], rule))?;
-                field.compose(n, d.value()).map_err(|rule| (vec![], rule))
+                let field = self.field(d.path())?;
+                let parts = field.compose(n, d.value())?;
+                // What is reached only grows, so the mode that carries first is at fault.
+                field.check_carry()?;
+                Ok(parts)
             }
             _ => unreachable!("a layout's shape and stride are congruent"),
         }

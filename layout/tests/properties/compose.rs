@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use tilefold_layout::{Basis, ComposedLayout, IntTuple, Layout, Nest, Rule};
 
-use crate::generate::{any_layout, cases, compact, dividing, non_negative, shape, spread, swizzle};
+use crate::generate::{
+    any_layout, cases, compact, dividing, non_negative, shape, spread, swizzle, walking,
+};
 
 fn is_composition(a: &Layout, b: &Layout, r: &Layout) -> Result<(), TestCaseError> {
     prop_assert_eq!(r.size(), b.size());
@@ -22,6 +24,17 @@ proptest! {
     fn composes_or_refuses(a in any_layout(2000), b in any_layout(500)) {
         if let Ok(r) = a.compose(&b) {
             is_composition(&a, &b, &r)?;
+        }
+    }
+
+    /// Several modes on the right, each admissible alone: their sums must not carry.
+    #[test]
+    fn sums_compose_or_are_refused((a, b) in walking()) {
+        if let Ok(r) = a.compose(&b) {
+            is_composition(&a, &b, &r)?;
+        }
+        if b.flat_modes().iter().all(|mode| mode.1 >= 0) {
+            refuses_only_what_is_wrong(&a, &b)?;
         }
     }
 

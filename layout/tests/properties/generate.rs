@@ -119,3 +119,45 @@ fn with_strides(shape: &IntTuple, strides: &[i64]) -> Layout {
     let stride = shape.map(&mut |_| *next.next().expect("one stride for each leaf"));
     Layout::new(shape.clone(), stride).expect("small layouts are valid")
 }
+
+/// A layout of two to four modes that do not merge, and one of one to four modes whose strides
+/// start within them: so that the second walks over the first and often carries, or just does not.
+pub fn walking() -> impl Strategy<Value = (Layout, Layout)> {
+    let radices =
+        prop::collection::vec((prop::sample::select(vec![2, 3, 4, 6, 8]), -9..50i64), 2..5);
+    let digit = (
+        0..5usize,
+        prop::sample::select(vec![1, 2, 3, 4]),
+        2..7i64,
+        prop::bool::weighted(0.15),
+    );
+    (radices, prop::collection::vec(digit, 1..5)).prop_map(|(radices, digits)| {
+        let left = Layout::flat(&radices).expect("small layouts are valid");
+        let modes: Vec<(i64, i64)> = digits
+            .into_iter()
+            .map(|(skip, step, count, down)| {
+                let before: i64 = radices.iter().take(skip).map(|mode| mode.0).product();
+                let stride = before * step;
+                (count, if down { -stride } else { stride })
+            })
+            .collect();
+        (left, Layout::flat(&modes).expect("small layouts are valid"))
+    })
+}
+
+/// Layouts with extents and strides up to the limits of 64 bits.
+pub fn huge() -> impl Strategy<Value = Layout> {
+    let number = prop_oneof![
+        4 => 1..9i64,
+        3 => (0..62u32).prop_map(|log| 1i64 << log),
+        2 => (1..62u32, -1..2i64).prop_map(|(log, off)| (1i64 << log) + off),
+        1 => prop::sample::select(vec![1_000_000_007, 3_037_000_499, i64::MAX / 3, i64::MAX - 1]),
+    ];
+    let stride = (number.clone(), 0..12u32).prop_map(|(stride, kind)| match kind {
+        0 => 0,
+        1 => -stride,
+        _ => stride,
+    });
+    prop::collection::vec((number, stride), 1..5)
+        .prop_filter_map("past 64 bits", |modes| Layout::flat(&modes).ok())
+}

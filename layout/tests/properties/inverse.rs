@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use tilefold_layout::{ComposedLayout, Layout, Swizzle, max_common_layout, max_common_vector};
+use tilefold_layout::{
+    ComposedLayout, Layout, Nest, Rule, Swizzle, max_common_layout, max_common_vector,
+};
 
 use crate::generate::{any_layout, cases, compact, non_negative, spread, swizzle};
 
@@ -27,6 +29,25 @@ proptest! {
         prop_assert_eq!(distinct.len(), all.len());
         let strides: Vec<i64> = c.flat_modes().iter().map(|m| m.1).collect();
         prop_assert!(strides.is_sorted());
+    }
+
+    /// Offsets that coincide are refused as such, at a mode whose stride is the one named.
+    #[test]
+    fn complements_need_distinct_offsets(a in non_negative(200)) {
+        let filtered = a.filter();
+        let distinct: HashSet<i64> = filtered.offsets().collect();
+        match a.complement_self() {
+            Ok(_) => prop_assert_eq!(distinct.len() as i64, filtered.size()),
+            Err(error) => {
+                let Rule::Injective { stride, covered } = error.rule else {
+                    return Err(TestCaseError::fail(error.to_string()));
+                };
+                prop_assert!(stride < covered);
+                let path = error.mode.unwrap_or_default().0;
+                let at = path.iter().try_fold(a.stride(), |nest, &i| nest.get(i));
+                prop_assert_eq!(at, Some(&Nest::Int(stride)));
+            }
+        }
     }
 
     /// Where each stride is a multiple of what lies before it, nothing is left out.
@@ -114,6 +135,8 @@ proptest! {
         let inverse = b.right_inverse();
         let n = max_common_vector(&a, &b);
         prop_assert!(n >= 1);
+        let more = n < inverse.size() && a.at(inverse.at(n)) == n;
+        prop_assert!(!more, "{} and {} have more than {} in common", a, b, n);
         prop_assert!(n == 1 || (0..n).all(|i| a.at(inverse.at(i)) == i && b.at(inverse.at(i)) == i));
         if let Ok(r) = max_common_layout(&a, &b) {
             prop_assert!((0..r.size()).all(|i| a.at(r.at(i)) == i && b.at(r.at(i)) == i));

@@ -4,5 +4,6 @@
 mod compose;
 mod generate;
 mod inverse;
+mod limits;
 mod rest;
 mod tiling;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use tilefold_layout::{IntTuple, Layout, Rule, make_layout_tv, zip};
 
-use crate::generate::{any_layout, cases, compact, evenly_tiled, spread, tiler};
+use crate::generate::{any_layout, cases, compact, evenly_tiled, non_negative, spread, tiler};
 
 fn sorted(layout: &Layout) -> Vec<i64> {
     let mut offsets: Vec<i64> = layout.offsets().collect();
@@ -94,6 +94,18 @@ proptest! {
                 );
             }
         }
+    }
+
+    /// Gaps of any width in the block, and any pattern: no repetition overlaps another.
+    #[test]
+    fn products_of_any_block_repeat_apart(block in non_negative(60), pattern in non_negative(30)) {
+        let Ok(product) = block.logical_product(&pattern) else { return Ok(()) };
+        let distinct = |layout: &Layout| layout.offsets().collect::<HashSet<_>>().len();
+        prop_assert_eq!(
+            distinct(&product),
+            distinct(&block) * distinct(&pattern),
+            "{} by {} is {}", block, pattern, product
+        );
     }
 
     #[test]
