@@ -6,7 +6,9 @@
 //! division and inversion of such functions. This crate has the algebra that CuTe introduced, on
 //! 64-bit integers with every overflow caught, and knows nothing of GPUs.
 //!
-//! It is taught here in ten steps. Each is a test of this crate.
+//! It is taught here in ten steps. Each is a test of this crate, and each picture is what
+//! [`draw`] makes; `tilefold layout '(4,8):(8,1)'` prints the same for any expression of [`expr`]
+//! on the command line.
 //!
 //! ## 1. A layout is a shape and a stride
 //!
@@ -38,12 +40,21 @@
 //! integer or its parts with a tuple.
 //!
 //! ```
-//! use tilefold_layout::{IntTuple, Layout};
+//! use tilefold_layout::{IntTuple, Layout, draw::Drawing};
 //! let a: Layout = "(4,(2,2)):(2,(1,8))".parse()?;
 //! let parts: IntTuple = "(1,(1,1))".parse()?;
 //! assert_eq!(a.at_coord(&[1, 3].into())?, 11);
 //! assert_eq!(a.at_coord(&parts)?, 11);
 //! assert_eq!(a.idx2crd(13), parts);
+//! assert_eq!(Drawing::offsets(&a)?.to_text(false), "\
+//! (4,(2,2)):(2,(1,8))
+//!     0  1  2  3
+//!   ┌────────────
+//! 0 │  0  1  8  9
+//! 1 │  2  3 10 11
+//! 2 │  4  5 12 13
+//! 3 │  6  7 14 15
+//! ");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -66,12 +77,22 @@
 //! shape.
 //!
 //! ```
-//! use tilefold_layout::Layout;
+//! use tilefold_layout::{Layout, draw::Drawing};
 //! let rows: Layout = "(6,2):(8,2)".parse()?;
 //! let pick: Layout = "(4,3):(3,1)".parse()?;
 //! let c = rows.compose(&pick)?;
 //! assert_eq!(c.to_string(), "((2,2),3):((24,2),8)");
 //! assert!((0..12).all(|i| c.at(i) == rows.at(pick.at(i))));
+//! // Row 1 of the result picks coordinates 3, 4 and 5 of `rows`, which lie at 24, 32 and 40.
+//! assert_eq!(Drawing::offsets(&c)?.to_text(false), "\
+//! ((2,2),3):((24,2),8)
+//!     0  1  2
+//!   ┌─────────
+//! 0 │  0  8 16
+//! 1 │ 24 32 40
+//! 2 │  2 10 18
+//! 3 │ 26 34 42
+//! ");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -97,9 +118,20 @@
 //! coordinates.
 //!
 //! ```
-//! use tilefold_layout::Layout;
+//! use tilefold_layout::{Layout, draw::Drawing, make_layout};
 //! let a: Layout = "4:2".parse()?;
-//! assert_eq!(a.complement(24)?.to_string(), "(2,3):(1,8)");
+//! let rest = a.complement(24)?;
+//! assert_eq!(rest.to_string(), "(2,3):(1,8)");
+//! // The layout down, its complement across: every offset below 24 once.
+//! assert_eq!(Drawing::offsets(make_layout(&[a, rest])?)?.to_text(false), "\
+//! (4,(2,3)):(2,(1,8))
+//!     0  1  2  3  4  5
+//!   ┌──────────────────
+//! 0 │  0  1  8  9 16 17
+//! 1 │  2  3 10 11 18 19
+//! 2 │  4  5 12 13 20 21
+//! 3 │  6  7 14 15 22 23
+//! ");
 //! let columns: Layout = "(4,8):(8,1)".parse()?;
 //! let inverse = columns.right_inverse();
 //! assert_eq!(inverse.to_string(), "(8,4):(4,1)");
@@ -114,10 +146,24 @@
 //! 1 counts tiles.
 //!
 //! ```
-//! use tilefold_layout::Layout;
+//! use tilefold_layout::{Layout, draw::Drawing};
 //! let a: Layout = "(12,8):(8,1)".parse()?;
 //! let tiles = a.zipped_divide(&["4:1".parse()?, "2:1".parse()?])?;
 //! assert_eq!(tiles.to_string(), "((4,2),(3,4)):((8,1),(32,2))");
+//! // Each column is one tile of 2 x 3 elements, out of 4 x 6.
+//! let a: Layout = "(4,6):(6,1)".parse()?;
+//! let tiles = a.zipped_divide(&["2:1".parse()?, "3:1".parse()?])?;
+//! assert_eq!(Drawing::offsets(tiles)?.to_text(false), "\
+//! ((2,3),(2,2)):((6,1),(12,3))
+//!     0  1  2  3
+//!   ┌────────────
+//! 0 │  0 12  3 15
+//! 1 │  6 18  9 21
+//! 2 │  1 13  4 16
+//! 3 │  7 19 10 22
+//! 4 │  2 14  5 17
+//! 5 │  8 20 11 23
+//! ");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -212,9 +258,18 @@
 //! expression ([`expr`]).
 //!
 //! ```
-//! use tilefold_layout::{Basis, Layout, expr::evaluate, symbolic::SymLayout};
+//! use tilefold_layout::{Basis, Layout, draw::Drawing, expr::evaluate, symbolic::SymLayout};
 //! let transpose: Layout<Basis> = "(4,8):(1@1,1@0)".parse()?;
 //! assert_eq!(transpose.coord_at(6)?.to_string(), "(1,2)");
+//! let corner = Drawing::coordinates_within(&transpose, 2, 4)?;
+//! assert_eq!(corner.to_text(false), "\
+//! (4,8):(1@1,1@0)
+//!        0     1     2     3
+//!   ┌────────────────────────
+//! 0 │ (0,0) (1,0) (2,0) (3,0)
+//! 1 │ (0,1) (1,1) (2,1) (3,1)
+//! 2 rows and 4 columns left out
+//! ");
 //! let a: Layout = "(8,4):(4,1)".parse()?;
 //! assert_eq!(a.compose(&transpose)?.to_string(), "(4,8):(1,4)");
 //! let columns: SymLayout = "(16,N):(1,16)".parse()?;

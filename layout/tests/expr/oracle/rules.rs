@@ -423,6 +423,14 @@ fn upcast(a: &Map, n: i64, mode: Option<&Value>, r: &Map) -> Option<bool> {
     if leaves.len() != r.inner.flat_modes().len() {
         return Some(false);
     }
+    // Every unit that an element lies in is there, and none besides.
+    let counts = leaves.iter().map(|&(extent, d)| match d.value.abs() {
+        size if size > 0 && size < n && d.path == along => (extent - 1) / (n / size) + 1,
+        _ => extent,
+    });
+    if !counts.eq(r.inner.flat_modes().iter().map(|m| m.0)) {
+        return Some(false);
+    }
     holds(a.samples(), |i| {
         let units = digits(&a.inner, i).into_iter().zip(&leaves);
         let units = units.map(|(c, (_, d))| match d.value.abs() {
