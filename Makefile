@@ -14,7 +14,7 @@ help:
 	@echo "make lint    rustfmt, clippy and rustdoc, warnings being errors"
 	@echo "make bench   benchmarks of the algebra, the compiler and the simulator"
 	@echo "make bless   accept changed snapshots: read the difference before you commit it"
-	@echo "make fuzz    fuzz specs and layout expressions for a minute each (needs cargo-fuzz)"
+	@echo "make fuzz    fuzz specs, layout expressions and code objects for a minute each (needs cargo-fuzz)"
 	@echo "make setup   install the Debian packages that are missing"
 
 setup:
@@ -59,3 +59,4 @@ bless: setup
 fuzz:
 	cd dialect/fuzz && cargo fuzz run spec -- -max_total_time=60
 	cd layout/fuzz && cargo fuzz run expression -- -max_total_time=60
+	cd backends/sim/fuzz && cargo fuzz run code_object -- -max_total_time=60

@@ -1,83 +1,26 @@
 //! One workgroup: its waves take turns between barriers.
 
-use tilefold_machine::{Access, Machine, Width};
+use tilefold_machine::Machine;
 
+use crate::check::{Check, Checks};
+use crate::conflicts::Pattern;
+use crate::counters::Class;
 use crate::error::Error;
+use crate::lines::SourceLine;
 use crate::memory::Memory;
 use crate::memory::lds::{Faults, Lds, Touch};
 use crate::mma::Room;
+use crate::ordering::Exposed;
 use crate::program::{Barrier, Condition, Inst, Op, Program};
-use crate::report::{Check, Checks, Class, Finding};
 use crate::system::System;
+use crate::tally::Tally;
+use crate::trace::{Trace, Tracer};
 use crate::waits::Queue;
 use crate::wave::{HISTORY, State, Wave};
-
-/// Findings kept of one workgroup.
-pub(crate) const KEPT: usize = 8;
 
 /// Instructions that a wave executes before the next one has its turn, so that a wave that waits
 /// for another through memory does not wait for ever.
 const TURN: u64 = 1 << 16;
-
-/// What a workgroup counted and found.
-#[derive(Debug, Clone)]
-pub(crate) struct Tally {
-    pub(crate) checks: [u64; Check::ALL.len()],
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) classes: [u64; Class::ALL.len()],
-    pub(crate) conflicts_read: u64,
-    pub(crate) conflicts_write: u64,
-    pub(crate) global_bytes_read: u64,
-    pub(crate) global_bytes_written: u64,
-    /// Per LDS instruction: spans accessed and conflict cycles.
-    pub(crate) conflicts: Vec<(u64, u64)>,
-}
-
-impl Tally {
-    pub(crate) fn new(ds_count: usize) -> Tally {
-        Tally {
-            checks: [0; Check::ALL.len()],
-            findings: Vec::new(),
-            classes: [0; Class::ALL.len()],
-            conflicts_read: 0,
-            conflicts_write: 0,
-            global_bytes_read: 0,
-            global_bytes_written: 0,
-            conflicts: vec![(0, 0); ds_count],
-        }
-    }
-
-    /// Adds what a later workgroup has; the first `findings` findings stay.
-    pub(crate) fn add(&mut self, other: Tally, findings: usize) {
-        let add = |sums: &mut [u64], more: &[u64]| {
-            for (sum, more) in sums.iter_mut().zip(more) {
-                *sum += more;
-            }
-        };
-        add(&mut self.checks, &other.checks);
-        add(&mut self.classes, &other.classes);
-        self.conflicts_read += other.conflicts_read;
-        self.conflicts_write += other.conflicts_write;
-        self.global_bytes_read += other.global_bytes_read;
-        self.global_bytes_written += other.global_bytes_written;
-        for (sum, more) in self.conflicts.iter_mut().zip(&other.conflicts) {
-            sum.0 += more.0;
-            sum.1 += more.1;
-        }
-        let room = findings.saturating_sub(self.findings.len());
-        self.findings.extend(other.findings.into_iter().take(room));
-    }
-}
-
-/// The last addresses of an LDS instruction relative to its first active lane, with the conflicts
-/// they had: moving all lanes by a whole number of words changes nothing about them.
-#[derive(Clone)]
-struct Pattern<const W: usize> {
-    relative: [u32; W],
-    misalignment: u32,
-    lanes: u64,
-    cycles: u64,
-}
 
 pub(crate) struct Group<'a, const W: usize> {
     pub(crate) memory: &'a Memory,
@@ -93,9 +36,22 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) tally: Tally,
     /// Whether another workgroup touched the same bytes of an output.
     pub(crate) overlap: bool,
+    /// Whether the waves of a workgroup run on two compute units, which have a cache each.
+    pub(crate) across_units: bool,
+    /// Words that the instruction being executed stores, by address over four.
+    pub(crate) stored: Vec<u64>,
+    /// Stores executed.
+    pub(crate) stores: u64,
+    /// What waves stored and did not wait for before a barrier.
+    pub(crate) exposed: Exposed,
+    /// The same before atomic operations, of all workgroups so far; none where workgroups run in
+    /// parallel, who then have nothing to do with each other.
+    pub(crate) early: Option<Exposed>,
+    /// The trace of one of its waves.
+    pub(crate) trace: Option<Box<Tracer<'a, W>>>,
     /// Room for the operands of a matrix instruction.
     pub(crate) room: Box<Room>,
-    patterns: Vec<Option<Box<Pattern<W>>>>,
+    pub(crate) patterns: Vec<Option<Box<Pattern<W>>>>,
     /// Barriers completed.
     phase: u64,
     /// Waves that reached the barrier not yet complete.
@@ -117,10 +73,22 @@ enum Flow {
 pub(crate) struct Common<'a, const W: usize> {
     pub(crate) memory: &'a Memory,
     pub(crate) program: &'a Program<W>,
+    pub(crate) settings: Settings,
+    pub(crate) trace: Option<Trace>,
+    /// Source line of every instruction, where there is a trace and the code object has lines.
+    pub(crate) sources: &'a [Option<SourceLine>],
+}
+
+/// What the launch, the kernel and the chip say of how workgroups run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
     pub(crate) machine: &'static Machine,
     pub(crate) checks: Checks,
+    /// Address of the code object's image.
     pub(crate) image: u64,
     pub(crate) lds_bytes: usize,
+    /// Whether the waves of a workgroup run on two compute units, which have a cache each.
+    pub(crate) across_units: bool,
     /// Most instructions of a wave.
     pub(crate) limit: u64,
 }
@@ -131,20 +99,29 @@ impl<'a, const W: usize> Group<'a, W> {
         Group {
             memory: common.memory,
             program: common.program,
-            machine: common.machine,
-            checks: common.checks,
+            machine: common.settings.machine,
+            checks: common.settings.checks,
             id,
             number,
-            image: common.image,
-            lds: Lds::new(common.lds_bytes),
-            tally: Tally::new(ds_count),
+            image: common.settings.image,
+            lds: Lds::new(common.settings.lds_bytes),
+            tally: Tally::new(common.program.insts.len(), ds_count),
             overlap: false,
+            across_units: common.settings.across_units,
+            stored: Vec::new(),
+            stores: 0,
+            exposed: Exposed::new(),
+            early: None,
+            trace: common
+                .trace
+                .filter(|trace| trace.workgroup == id)
+                .map(|trace| Box::new(Tracer::new(trace, common.sources))),
             room: Room::new(),
             patterns: vec![None; ds_count],
             phase: 0,
             arrived: 0,
             live: 0,
-            limit: common.limit,
+            limit: common.settings.limit,
         }
     }
 
@@ -177,6 +154,7 @@ impl<'a, const W: usize> Group<'a, W> {
                 break;
             }
         }
+        self.tally.trace = self.trace.take().map(|trace| trace.finish());
         let most = waves.iter().map(|wave| wave.barriers).max().unwrap_or(0);
         if let Some(wave) = waves.iter().find(|wave| wave.barriers != most) {
             let last = wave.history[(wave.executed.wrapping_sub(1) % HISTORY as u64) as usize];
@@ -191,18 +169,38 @@ impl<'a, const W: usize> Group<'a, W> {
     /// Runs a wave until it blocks, ends, or its turn is over.
     fn turn(&mut self, wave: &mut Wave<W>) -> Result<(), Error> {
         let program = self.program;
-        let last = wave.executed + TURN;
+        if wave.executed >= self.limit {
+            return Err(Error::Endless {
+                workgroup: self.id,
+                wave: wave.id,
+                limit: self.limit,
+            });
+        }
+        let last = self.limit.min(wave.executed + TURN);
+        let traced = self.traces(wave);
         while wave.executed < last {
             let Some(inst) = program.insts.get(wave.pc) else {
                 return Err(Error::Jump { address: 0 });
             };
             wave.history[(wave.executed % HISTORY as u64) as usize] = wave.pc as u32;
             wave.executed += 1;
-            self.tally.classes[inst.class as usize] += 1;
+            let exec = self.count(wave, inst);
             if wave.waits.any() {
                 self.check_waits(wave, inst);
             }
-            match self.step(wave, inst)? {
+            if traced {
+                self.trace_before(wave, inst);
+            }
+            let flow = self.step(wave, inst)?;
+            if traced {
+                self.trace_after(wave, inst);
+            }
+            if inst.facts.writes_exec {
+                // Lanes part where some of those that were on stay on and others do not.
+                let now = wave.exec();
+                self.tally.partings += u64::from(now != 0 && now & exec == now && now != exec);
+            }
+            match flow {
                 Flow::Next => wave.pc += 1,
                 Flow::Jump(target) => wave.pc = target,
                 Flow::Block => {
@@ -215,14 +213,50 @@ impl<'a, const W: usize> Group<'a, W> {
                 }
             }
         }
-        if wave.executed >= self.limit {
-            return Err(Error::Endless {
-                workgroup: self.id,
-                wave: wave.id,
-                limit: self.limit,
-            });
-        }
         Ok(())
+    }
+
+    /// Counts an instruction about to be executed; returns EXEC.
+    #[inline]
+    fn count(&mut self, wave: &Wave<W>, inst: &Inst<W>) -> u64 {
+        let exec = wave.exec();
+        let count = &mut self.tally.counts[wave.pc];
+        count.executions += 1;
+        if inst.facts.vector {
+            count.lanes += if exec == Wave::<W>::ALL {
+                W as u64
+            } else {
+                u64::from(exec.count_ones())
+            };
+            self.tally.lanes += W as u64;
+            self.tally.partly_off += u64::from(exec != wave.items);
+        }
+        exec
+    }
+
+    /// Counts the bytes of LDS that an instruction touched.
+    #[inline]
+    fn moved_in_lds(&mut self, wave: &Wave<W>, touch: Option<&Touch<W>>) {
+        if let Some(touch) = touch {
+            let bytes = touch.requested();
+            let (read, written) = if touch.write { (0, bytes) } else { (bytes, 0) };
+            self.moved(wave, read, written);
+        }
+    }
+
+    /// Counts bytes of the instruction that a wave executes.
+    #[inline]
+    fn moved(&mut self, wave: &Wave<W>, read: u64, written: u64) {
+        let count = &mut self.tally.counts[wave.pc];
+        count.read += read;
+        count.written += written;
+    }
+
+    /// Counts for an instruction the bytes that were read and written since the sums were these.
+    #[inline]
+    fn moved_since(&mut self, wave: &Wave<W>, (read, written): (u64, u64)) {
+        let (read, written) = (self.tally.read - read, self.tally.written - written);
+        self.moved(wave, read, written);
     }
 
     #[inline]
@@ -235,6 +269,7 @@ impl<'a, const W: usize> Group<'a, W> {
             Op::Salu(salu) => salu.execute(wave),
             Op::Ds(ds) => {
                 let touch = ds.execute(wave, self, inst);
+                self.moved_in_lds(wave, touch.as_ref());
                 if let (Some(touch), Some(_)) = (&touch, wave.signalled) {
                     wave.carried.push(*touch);
                 }
@@ -247,23 +282,37 @@ impl<'a, const W: usize> Group<'a, W> {
             Op::Wmma(wmma) => wmma.execute(wave, self, inst),
             Op::Mfma(mfma) => mfma.execute(wave, self),
             Op::Vmem(vmem) => {
+                if vmem.is_atomic() {
+                    self.expose_at_atomic(wave);
+                }
+                let before = (self.tally.read, self.tally.written);
+                self.stored.clear();
                 let touch = vmem.execute(wave, self, inst);
+                self.moved_since(wave, before);
                 // Loads into LDS write it in the order of the loads.
                 if let Some(touch) = touch.as_ref().filter(|_| vmem.is_flat()) {
+                    self.moved_in_lds(wave, Some(touch));
                     self.check_pending_bytes(touch, wave, inst);
                 }
-                if let Some((queue, registers)) = inst.fills {
-                    // A flat access may be one of LDS, and is waited for as both.
-                    if vmem.is_flat() {
+                let (queue, registers) = inst.fills.unwrap_or((Queue::Store, Default::default()));
+                // A flat access may be one of LDS, and is waited for as both.
+                let touch = match vmem.is_flat() {
+                    true => {
                         wave.waits.push(Queue::Lds, registers, touch);
-                        wave.waits.push(queue, registers, None);
-                    } else {
-                        wave.waits.push(queue, registers, touch);
+                        None
                     }
+                    false => touch,
+                };
+                wave.waits.push(queue, registers, touch);
+                if !self.stored.is_empty() {
+                    self.stores += 1;
+                    wave.waits.last_stores(queue, &self.stored);
                 }
             }
             Op::Smem(smem) => {
+                let before = (self.tally.read, self.tally.written);
                 smem.execute(wave, self, inst);
+                self.moved_since(wave, before);
                 if let Some((queue, registers)) = inst.fills {
                     wave.waits.push(queue, registers, None);
                 }
@@ -329,6 +378,11 @@ impl<'a, const W: usize> Group<'a, W> {
                 store(wave, back);
                 return Ok(Flow::Jump(self.program.jump(target)?));
             }
+            System::InvalidateScalar => {
+                if wave.waits.open_stores().next().is_none() {
+                    wave.scalar_clean = self.stores;
+                }
+            }
             System::Message => wave.waits.push(Queue::Scalar, Default::default(), None),
         }
         Ok(Flow::Next)
@@ -339,6 +393,7 @@ impl<'a, const W: usize> Group<'a, W> {
             wave.signalled = Some(self.phase);
             // What was not waited for may still happen behind the barrier.
             wave.carried.extend(wave.waits.open_touches().copied());
+            self.expose_at_barrier(wave);
             self.arrived += 1;
             self.complete();
         }
@@ -386,167 +441,5 @@ impl<'a, const W: usize> Group<'a, W> {
             self.arrived -= 1;
         }
         self.complete();
-    }
-
-    fn check_waits(&mut self, wave: &Wave<W>, inst: &Inst<W>) {
-        if !self.checks.has(Check::MissingWait) {
-            return;
-        }
-        let mut found = wave.waits.pending(&inst.uses);
-        if let (None, Some((own, registers))) = (&found, &inst.fills) {
-            // Loads of one in-order queue may follow each other into a register.
-            found = wave
-                .waits
-                .pending(registers)
-                .filter(|(queue, _)| queue != own || *own == Queue::Scalar);
-        }
-        if let Some((queue, register)) = found {
-            self.find(Check::MissingWait, wave, inst, None, || {
-                let load = match queue {
-                    Queue::Load => "a vector memory load",
-                    Queue::Lds => "an LDS operation",
-                    Queue::Scalar => "a scalar load",
-                };
-                format!("{register} is used while {load} into it is pending")
-            });
-        }
-    }
-
-    /// An access of LDS bytes that a load from memory may still write.
-    fn check_pending_bytes(&mut self, touch: &Touch<W>, wave: &Wave<W>, inst: &Inst<W>) {
-        if let Some(lane) = wave.waits.pending_bytes(touch) {
-            let (at, offsets) = (touch.base[lane], &touch.offsets[..touch.spans]);
-            self.find(Check::MissingWait, wave, inst, Some(lane as u32), || {
-                format!("LDS at {at} + {offsets:?} is used while a load into it is pending")
-            });
-        }
-    }
-
-    /// Counts what a check found and keeps the first findings.
-    #[cold]
-    pub(crate) fn find(
-        &mut self,
-        check: Check,
-        wave: &Wave<W>,
-        inst: &Inst<W>,
-        lane: Option<u32>,
-        message: impl FnOnce() -> String,
-    ) {
-        if !self.checks.has(check) {
-            return;
-        }
-        self.tally.checks[check as usize] += 1;
-        if self.tally.findings.len() >= KEPT {
-            return;
-        }
-        let kept = wave.executed.min(HISTORY as u64);
-        let history = (wave.executed - kept..wave.executed)
-            .map(|at| wave.history[(at % HISTORY as u64) as usize])
-            .map(|index| self.program.insts[index as usize].text.to_string())
-            .collect();
-        self.tally.findings.push(Finding {
-            check,
-            message: message(),
-            instruction: inst.text.to_string(),
-            address: inst.address,
-            workgroup: self.id,
-            wave: wave.id,
-            lane,
-            history,
-        });
-    }
-
-    pub(crate) fn report_lds(
-        &mut self,
-        touch: &Touch<W>,
-        faults: Faults,
-        wave: &Wave<W>,
-        inst: &Inst<W>,
-    ) {
-        if faults == Faults::default() {
-            return;
-        }
-        let at = |lanes: u64| {
-            let lane = lanes.trailing_zeros();
-            (
-                lane,
-                touch.base[lane as usize % W],
-                touch.offsets[..touch.spans].to_vec(),
-            )
-        };
-        if faults.race != 0 {
-            let (lane, base, offsets) = at(faults.race);
-            let verb = if touch.write { "writes" } else { "reads" };
-            self.find(Check::LdsRace, wave, inst, Some(lane), || {
-                format!(
-                    "{verb} LDS at {base} + {offsets:?} ({} bytes), which another wave touched \
-                     since the barrier before",
-                    touch.bytes
-                )
-            });
-        }
-        if faults.uninitialized != 0 {
-            let (lane, base, offsets) = at(faults.uninitialized);
-            self.find(Check::LdsUninitialized, wave, inst, Some(lane), || {
-                format!("reads LDS at {base} + {offsets:?}, where nobody wrote")
-            });
-        }
-    }
-
-    /// Counts the bank conflicts of one span of an LDS instruction.
-    #[inline]
-    pub(crate) fn count_conflicts(
-        &mut self,
-        index: usize,
-        base: &[u32; W],
-        offset: u32,
-        lanes: u64,
-        width: Width,
-        access: Access,
-    ) {
-        if lanes == 0 {
-            return;
-        }
-        let first = base[lanes.trailing_zeros() as usize];
-        let misalignment = first.wrapping_add(offset) % 4;
-        let all = lanes == Wave::<W>::ALL;
-        let mut relative = [0; W];
-        for lane in 0..W {
-            let on = all || lanes >> lane & 1 == 1;
-            relative[lane] = if on {
-                base[lane].wrapping_sub(first)
-            } else {
-                0
-            };
-        }
-        let cycles = match &self.patterns[index] {
-            Some(pattern)
-                if pattern.lanes == lanes
-                    && pattern.misalignment == misalignment
-                    && pattern.relative == relative =>
-            {
-                pattern.cycles
-            }
-            _ => {
-                let addresses: [Option<u32>; W] = std::array::from_fn(|lane| {
-                    (lanes >> lane & 1 == 1).then(|| base[lane].wrapping_add(offset))
-                });
-                let cycles = u64::from(self.machine.conflict_cycles(&addresses, width, access));
-                self.patterns[index] = Some(Box::new(Pattern {
-                    relative,
-                    misalignment,
-                    lanes,
-                    cycles,
-                }));
-                cycles
-            }
-        };
-        let (accesses, sum) = &mut self.tally.conflicts[index];
-        *accesses += 1;
-        *sum += cycles;
-        match access {
-            Access::Read => self.tally.conflicts_read += cycles,
-            Access::Write => self.tally.conflicts_write += cycles,
-        }
     }
 }

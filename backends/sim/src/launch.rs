@@ -1,18 +1,23 @@
 //! Launching a kernel: workgroups run in parallel, their results do not depend on how.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use crate::check::{Check, Checks};
 use crate::chip::Isa;
 use crate::error::Error;
-use crate::group::{Common, Group, Tally};
-use crate::memory::{BufferId, Memory};
+use crate::group::{Common, Group, Settings};
+use crate::memory::{BufferId, MAX_WORKGROUPS, Memory};
 use crate::object::{CodeObject, Descriptor, Kernel};
+use crate::ordering::Exposed;
 use crate::program::{Op, Program};
-use crate::report::{Check, Checks, Class, Counters, InstructionConflicts, Report};
+use crate::report::Report;
+use crate::sample::{Sample, Sampled};
 use crate::start::{self, Start};
+use crate::summary;
+use crate::tally::Tally;
+use crate::trace::Trace;
 
 /// Findings kept of a launch.
 const KEPT: usize = 32;
@@ -34,6 +39,9 @@ pub enum Arg {
     F16(u16),
     /// Anything by value.
     Bytes(Vec<u8>),
+    /// This many bytes of LDS beside those that the kernel declares; the kernel is given their
+    /// address in LDS. `local` pointers of OpenCL are such arguments.
+    Lds(u32),
 }
 
 /// What a kernel is launched with.
@@ -49,6 +57,10 @@ pub struct Launch {
     pub dynamic_lds: u32,
     /// The checks that run.
     pub checks: Checks,
+    /// The workgroups that run, if not all.
+    pub sample: Option<Sample>,
+    /// A wave to trace.
+    pub trace: Option<Trace>,
     /// Most instructions that one wave may execute.
     pub max_instructions: u64,
 }
@@ -61,6 +73,8 @@ impl Default for Launch {
             args: Vec::new(),
             dynamic_lds: 0,
             checks: Checks::all(),
+            sample: None,
+            trace: None,
             max_instructions: 50_000_000,
         }
     }
@@ -106,28 +120,7 @@ fn unsupported<const W: usize>(program: &Program<W>) -> Vec<Unsupported> {
         .collect()
 }
 
-/// Runs kernels on its memory.
-///
-/// ```no_run
-/// use tilefold_sim::{Arg, CodeObject, Launch, Simulator};
-///
-/// let object = CodeObject::load(&std::fs::read("add.hsaco")?)?;
-/// let mut simulator = Simulator::new();
-/// let x = simulator.memory.alloc_input(&[1, 0, 0, 0]);
-/// let y = simulator.memory.alloc_output(4);
-/// let report = simulator.launch(
-///     &object,
-///     "add",
-///     Launch {
-///         block: [32, 1, 1],
-///         args: vec![Arg::Buffer(x), Arg::Buffer(y), Arg::I32(1)],
-///         ..Launch::default()
-///     },
-/// )?;
-/// assert!(report.passed(), "{:?}", report.findings);
-/// println!("{:?}", simulator.memory.read(y));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// Runs kernels on its memory. The front page of this crate has an example.
 #[derive(Debug, Default)]
 pub struct Simulator {
     /// The buffers that kernels can be given.
@@ -173,16 +166,29 @@ impl Simulator {
         kernel: &Kernel,
         launch: &Launch,
     ) -> Result<Report, Error> {
+        let groups = match &launch.sample {
+            None => None,
+            Some(sample) => sample
+                .pick(launch.grid)
+                .map_err(|reason| refuse(kernel, reason))?,
+        };
         let program = Program::<W>::decode(object, kernel.entry)?;
         let descriptor = kernel.descriptor;
-        let lds_bytes = descriptor.lds_bytes + launch.dynamic_lds;
         // Compilers widen loads of arguments up to the alignment of the segment, a cache line.
         let size = descriptor
             .kernarg_bytes
             .max(kernel.info.kernarg_size)
             .next_multiple_of(64);
-        let (kernarg, notes) = start::kernarg(&kernel.info, size, launch, &self.memory)
-            .map_err(|reason| refuse(kernel, reason))?;
+        let (kernarg, notes) = start::kernarg(
+            &kernel.info,
+            size,
+            descriptor.lds_bytes,
+            launch,
+            &self.memory,
+        )
+        .map_err(|reason| refuse(kernel, reason))?;
+        // `check` saw that the sum is no more than the chip has.
+        let lds_bytes = start::lds_bytes(descriptor.lds_bytes, launch).unwrap_or(0);
         if object.target().isa == Isa::Gfx9 {
             allocated(&program, descriptor).map_err(|reason| refuse(kernel, reason))?;
         }
@@ -209,23 +215,61 @@ impl Simulator {
             entry: program.entry,
             preload,
         };
-        let snapshot = self.memory.snapshot();
-        let (tally, overlap) = {
-            self.memory.reset_owners();
-            let machine = object.target().machine;
-            let common = common(&self.memory, &program, machine, launch, lds_bytes, image);
-            parallel(&common, &start, launch)?
+        let settings = Settings {
+            machine: object.target().machine,
+            checks: launch.checks,
+            image,
+            lds_bytes: lds_bytes as usize,
+            across_units: descriptor.across_units(),
+            limit: launch.max_instructions,
         };
-        let tally = if overlap {
+        let lines = launch.trace.and_then(|_| object.lines());
+        let sources: Vec<_> = match &lines {
+            Some(lines) => {
+                let addresses = program.insts.iter().map(|inst| inst.address);
+                addresses.map(|address| lines.find(address)).collect()
+            }
+            None => Vec::new(),
+        };
+        let snapshot = self.memory.snapshot();
+        self.memory.reset_owners();
+        let common = Common {
+            memory: &self.memory,
+            program: &program,
+            settings,
+            trace: launch.trace,
+            sources: &sources,
+        };
+        let (mut tally, overlap) = parallel(&common, &start, launch.grid, groups.as_deref())?;
+        if overlap {
             self.memory.restore(&snapshot);
             self.memory.reset_owners();
-            let machine = object.target().machine;
-            let common = common(&self.memory, &program, machine, launch, lds_bytes, image);
-            serial(&common, &start, launch)?
-        } else {
-            tally
-        };
-        Ok(report(tally, &program, launch, notes))
+            let common = Common {
+                memory: &self.memory,
+                program: &program,
+                settings,
+                trace: launch.trace,
+                sources: &sources,
+            };
+            tally = serial(&common, &start, launch.grid, groups.as_deref())?;
+        }
+        let mut report = summary::report(tally, object, &program, launch, notes);
+        if let Some(groups) = groups {
+            let sampled = Sampled {
+                workgroups: groups
+                    .into_iter()
+                    .map(|index| workgroup(index, launch.grid))
+                    .collect(),
+                of: launch
+                    .grid
+                    .iter()
+                    .map(|&extent| u64::from(extent))
+                    .product(),
+            };
+            report.notes.push(sampled.note());
+            report.sampled = Some(sampled);
+        }
+        Ok(report)
     }
 }
 
@@ -249,25 +293,6 @@ fn allocated<const W: usize>(program: &Program<W>, descriptor: Descriptor) -> Re
         }
     }
     Ok(())
-}
-
-fn common<'a, const W: usize>(
-    memory: &'a Memory,
-    program: &'a Program<W>,
-    machine: &'static tilefold_machine::Machine,
-    launch: &Launch,
-    lds_bytes: u32,
-    image: u64,
-) -> Common<'a, W> {
-    Common {
-        memory,
-        program,
-        machine,
-        checks: launch.checks,
-        image,
-        lds_bytes: lds_bytes as usize,
-        limit: launch.max_instructions,
-    }
 }
 
 fn refuse(kernel: &Kernel, reason: String) -> Error {
@@ -303,10 +328,10 @@ fn check(object: &CodeObject, kernel: &Kernel, launch: &Launch) -> Result<(), Er
             ));
         }
     }
-    if product(launch.grid).is_none_or(|groups| groups == u32::MAX) {
+    if product(launch.grid).is_none_or(|groups| groups > MAX_WORKGROUPS) {
         return refuse(format!("a grid of {:?} workgroups", launch.grid));
     }
-    let lds = kernel.descriptor.lds_bytes.checked_add(launch.dynamic_lds);
+    let lds = start::lds_bytes(kernel.descriptor.lds_bytes, launch);
     if lds.is_none_or(|lds| lds > machine.lds.per_workgroup) {
         return refuse(format!(
             "{} bytes of LDS and {} more; {} has {}",
@@ -315,6 +340,18 @@ fn check(object: &CodeObject, kernel: &Kernel, launch: &Launch) -> Result<(), Er
             machine.name,
             machine.lds.per_workgroup
         ));
+    }
+    if let Some(trace) = &launch.trace {
+        let [x, y, z] = launch.block;
+        let waves = (x * y * z).div_ceil(wave);
+        let inside = (0..3).all(|axis| trace.workgroup[axis] < launch.grid[axis]);
+        if !inside || trace.wave >= waves {
+            return refuse(format!(
+                "wave {} of workgroup {:?} cannot be traced: there are {waves} waves in each of \
+                 {:?} workgroups",
+                trace.wave, trace.workgroup, launch.grid
+            ));
+        }
     }
     if kernel.descriptor.rounding() != 0 {
         return refuse("it asks for another rounding than to nearest even".into());
@@ -345,27 +382,29 @@ fn workgroup(index: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
 fn parallel<const W: usize>(
     common: &Common<'_, W>,
     start: &Start,
-    launch: &Launch,
+    grid: [u32; 3],
+    groups: Option<&[u32]>,
 ) -> Result<(Tally, bool), Error> {
-    let groups: u32 = launch.grid.iter().product();
+    let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
     let overlap = AtomicBool::new(false);
-    let ds_count = common.program.ds_count;
-    let tally = (0..groups)
+    let empty = || Tally::new(common.program.insts.len(), common.program.ds_count);
+    let tally = (0..count)
         .into_par_iter()
-        .map(|index| {
+        .map(|at| {
+            let index = groups.map_or(at, |groups| groups[at as usize]);
             if overlap.load(Ordering::Relaxed) {
-                return Ok(Tally::new(0));
+                return Ok(Tally::new(0, 0));
             }
-            let mut group = Group::new(common, workgroup(index, launch.grid), index + 1);
+            let mut group = Group::new(common, workgroup(index, grid), index + 1);
             let result = group.run(&mut start.waves(group.id));
             if group.overlap {
                 overlap.store(true, Ordering::Relaxed);
-                return Ok(Tally::new(0));
+                return Ok(Tally::new(0, 0));
             }
             result.map(|()| group.tally).map_err(|error| (index, error))
         })
         .reduce(
-            || Ok(Tally::new(ds_count)),
+            || Ok(empty()),
             |a, b| match (a, b) {
                 (Ok(mut a), Ok(b)) => {
                     a.add(b, KEPT);
@@ -377,7 +416,7 @@ fn parallel<const W: usize>(
             },
         );
     if overlap.into_inner() {
-        return Ok((Tally::new(ds_count), true));
+        return Ok((empty(), true));
     }
     tally
         .map(|tally| (tally, false))
@@ -387,60 +426,23 @@ fn parallel<const W: usize>(
 fn serial<const W: usize>(
     common: &Common<'_, W>,
     start: &Start,
-    launch: &Launch,
+    grid: [u32; 3],
+    groups: Option<&[u32]>,
 ) -> Result<Tally, Error> {
-    let groups: u32 = launch.grid.iter().product();
-    let mut sum = Tally::new(common.program.ds_count);
-    for index in 0..groups {
-        let mut group = Group::new(common, workgroup(index, launch.grid), index + 1);
+    let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
+    let mut early = common
+        .settings
+        .checks
+        .has(Check::UnreleasedStore)
+        .then(Exposed::new);
+    let mut sum = Tally::new(common.program.insts.len(), common.program.ds_count);
+    for at in 0..count {
+        let index = groups.map_or(at, |groups| groups[at as usize]);
+        let mut group = Group::new(common, workgroup(index, grid), index + 1);
+        group.early = early.take();
         group.run(&mut start.waves(group.id))?;
+        early = group.early.take();
         sum.add(group.tally, KEPT);
     }
     Ok(sum)
-}
-
-fn report<const W: usize>(
-    tally: Tally,
-    program: &Program<W>,
-    launch: &Launch,
-    notes: Vec<String>,
-) -> Report {
-    let by_class: BTreeMap<Class, u64> = Class::ALL
-        .into_iter()
-        .map(|class| (class, tally.classes[class as usize]))
-        .collect();
-    let conflicts = program
-        .insts
-        .iter()
-        .filter_map(|inst| match &inst.op {
-            Op::Ds(ds) => Some((inst, tally.conflicts[ds.index()])),
-            _ => None,
-        })
-        .filter(|(_, (_, cycles))| *cycles > 0)
-        .map(|(inst, (executions, cycles))| InstructionConflicts {
-            address: inst.address,
-            instruction: inst.text.to_string(),
-            executions,
-            cycles,
-        })
-        .collect();
-    Report {
-        checks: Check::ALL
-            .into_iter()
-            .filter(|check| launch.checks.has(*check))
-            .map(|check| (check.name(), tally.checks[check as usize]))
-            .collect(),
-        findings: tally.findings,
-        counters: Counters {
-            wave_instructions: tally.classes.iter().sum(),
-            mma: by_class[&Class::Mma],
-            by_class,
-            lds_conflict_cycles_read: tally.conflicts_read,
-            lds_conflict_cycles_write: tally.conflicts_write,
-            global_bytes_read: tally.global_bytes_read,
-            global_bytes_written: tally.global_bytes_written,
-            conflicts,
-        },
-        notes,
-    }
 }

@@ -8,6 +8,7 @@ use object::{LittleEndian, Object, ObjectSymbol};
 
 use crate::chip::Chip;
 use crate::error::Error;
+use crate::lines::{Debug, Lines};
 use crate::metadata::{self, KernelInfo};
 
 /// Type of the AMDGPU metadata note.
@@ -26,6 +27,7 @@ pub struct CodeObject {
     kernels: Vec<Kernel>,
     image: Vec<u8>,
     code: std::ops::Range<u64>,
+    debug: Debug,
 }
 
 /// A kernel of a code object.
@@ -104,6 +106,11 @@ impl Descriptor {
         (preload & 127, preload >> 7)
     }
 
+    /// Whether a workgroup runs on two compute units (WGP mode). Reserved, and zero, before RDNA.
+    pub(crate) fn across_units(self) -> bool {
+        self.rsrc1 >> 29 & 1 == 1
+    }
+
     pub(crate) fn user_sgprs(self) -> u32 {
         self.rsrc2 >> 1 & 31
     }
@@ -176,6 +183,7 @@ impl CodeObject {
             kernels,
             image,
             code,
+            debug: Debug::new(&elf),
         })
     }
 
@@ -196,6 +204,11 @@ impl CodeObject {
     /// The loaded segments; addresses in the ELF file are offsets in it.
     pub(crate) fn image(&self) -> &[u8] {
         &self.image
+    }
+
+    /// The line tables, if it was compiled with them.
+    pub(crate) fn lines(&self) -> Option<Lines<'_>> {
+        self.debug.lines()
     }
 
     /// Addresses of the executable segment.

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use tilefold_llvm::disasm::Disassembler;
 
 use crate::chip::{Chip, Isa};
+use crate::counters::Class;
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::memory::access::Vmem;
 use crate::memory::ds::Ds;
 use crate::memory::scalar::Smem;
 use crate::mma::{Mfma, Wmma};
 use crate::object::CodeObject;
-use crate::report::Class;
 use crate::salu::Salu;
 use crate::system::{self, System};
 use crate::text::{Line, M0, NULL, SCALARS, Value};
@@ -68,6 +69,7 @@ pub(crate) struct Inst<const W: usize> {
     pub(crate) address: u64,
     pub(crate) text: Box<str>,
     pub(crate) class: Class,
+    pub(crate) facts: Facts,
     pub(crate) op: Op<W>,
     /// Registers that are read, and those written at once.
     pub(crate) uses: Registers,
@@ -182,6 +184,7 @@ impl<const W: usize> Program<W> {
                     }
                 }
             }
+            inst.facts = Facts::of(&text, inst.class);
             insts.push(inst);
         }
         let entry = *at.get(&entry).ok_or(Error::Jump { address: entry })?;
@@ -283,6 +286,7 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
         address,
         text: text.into(),
         class,
+        facts: Facts::of(text, class),
         op,
         uses,
         fills,

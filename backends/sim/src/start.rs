@@ -52,6 +52,7 @@ impl Start {
             v,
             s: self.scalars(index, id),
             scc: false,
+            items: exec,
             pc: self.entry,
             state: State::Ready,
             mode: Mode {
@@ -67,6 +68,7 @@ impl Start {
             history: Default::default(),
             hint: 0,
             last_mma: None,
+            scalar_clean: 0,
             carried: Vec::new(),
         };
         wave.set_mask(EXEC, exec);
@@ -122,10 +124,29 @@ impl Start {
     }
 }
 
+/// Alignment in LDS of what an argument asks for: that of the widest access.
+const LDS_ALIGN: u32 = 16;
+
+/// End of the LDS that ended at `end` once an argument has its part.
+fn follow(end: u32, arg: &Arg) -> Option<u32> {
+    match arg {
+        Arg::Lds(bytes) => end.checked_next_multiple_of(LDS_ALIGN)?.checked_add(*bytes),
+        _ => Some(end),
+    }
+}
+
+/// All LDS of a workgroup in bytes: what the kernel declares, what arguments ask for, and what the
+/// launch adds; none where that is more than 4 GiB.
+pub(crate) fn lds_bytes(declared: u32, launch: &Launch) -> Option<u32> {
+    let end = launch.args.iter().try_fold(declared, follow)?;
+    end.checked_add(launch.dynamic_lds)
+}
+
 /// The kernarg segment, and notes on what was not given.
 pub(crate) fn kernarg(
     info: &KernelInfo,
     size: u32,
+    lds_bytes: u32,
     launch: &Launch,
     memory: &Memory,
 ) -> Result<(Vec<u8>, Vec<String>), String> {
@@ -163,6 +184,16 @@ pub(crate) fn kernarg(
             Arg::F32(value) => value.to_le_bytes().to_vec(),
             Arg::F16(bits) => bits.to_le_bytes().to_vec(),
             Arg::Bytes(bytes) => bytes.clone(),
+            Arg::Lds(_) => {
+                let mut before = launch
+                    .args
+                    .iter()
+                    .take_while(|other| !std::ptr::eq(*other, value));
+                let at = before.try_fold(lds_bytes, follow);
+                at.map_or(0, |at| at.next_multiple_of(LDS_ALIGN))
+                    .to_le_bytes()
+                    .to_vec()
+            }
         };
         if value.len() as u64 != u64::from(arg.size) {
             return Err(format!(

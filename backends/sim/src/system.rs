@@ -1,7 +1,7 @@
 //! Program control: waits, barriers, hints, modes and program-counter arithmetic.
 
+use crate::counters::Class;
 use crate::program::{Barrier, Op};
-use crate::report::Class;
 use crate::text::{Line, Value, number};
 use crate::waits::Wait;
 
@@ -16,6 +16,8 @@ pub(crate) enum System {
     SetPc(u16),
     /// Both: the pair written, the pair jumped to.
     SwapPc(u16, u16),
+    /// The scalar cache forgets what it holds.
+    InvalidateScalar,
     /// A message or another event that the scalar queue counts.
     Message,
 }
@@ -48,7 +50,6 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
         | "s_prefetch_inst_pc_rel"
         | "s_prefetch_data"
         | "s_sethalt"
-        | "s_dcache_inv"
         | "s_wait_event"
         | "s_singleuse_vdst"
         | "s_incperflevel"
@@ -56,6 +57,7 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
         | "s_wakeup"
         | "s_barrier_leave" => (Class::Other, Op::Nothing),
         _ if is_cache_operation(name) => (Class::Other, Op::Nothing),
+        "s_dcache_inv" => (Class::Other, Op::System(System::InvalidateScalar)),
         "s_sendmsg" | "s_sendmsghalt" => (Class::Other, Op::System(System::Message)),
         "s_barrier" => (Class::Barrier, Op::Barrier(Barrier::Both)),
         "s_barrier_signal" | "s_barrier_wait" => {
@@ -148,6 +150,7 @@ fn wait(line: &Line, text: &str) -> Option<Wait> {
             load,
             lds: both,
             scalar: both,
+            store: None,
         });
     }
     let rest = name.strip_prefix("s_wait_").or_else(|| {
@@ -172,9 +175,13 @@ fn wait(line: &Line, text: &str) -> Option<Wait> {
         "lgkmcnt" => (wait.lds, wait.scalar) = (Some(value), Some(value)),
         // The load count above bit 8, the LDS count below.
         "loadcnt_dscnt" => (wait.load, wait.lds) = (Some(value >> 8 & 63), Some(value & 63)),
-        "storecnt_dscnt" => wait.lds = Some(value & 63),
-        "idle" => (wait.load, wait.lds, wait.scalar) = (Some(0), Some(0), Some(0)),
-        "storecnt" | "vscnt" | "expcnt" | "samplecnt" | "bvhcnt" => {}
+        "storecnt_dscnt" => (wait.store, wait.lds) = (Some(value >> 8 & 63), Some(value & 63)),
+        "idle" => {
+            (wait.load, wait.lds, wait.scalar) = (Some(0), Some(0), Some(0));
+            wait.store = Some(0);
+        }
+        "storecnt" | "vscnt" => wait.store = Some(value),
+        "expcnt" | "samplecnt" | "bvhcnt" => {}
         _ => return None,
     }
     Some(wait)

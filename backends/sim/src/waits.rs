@@ -76,6 +76,8 @@ pub(crate) enum Queue {
     Lds,
     /// Scalar loads and messages: `lgkmcnt`, `kmcnt`.
     Scalar,
+    /// Stores and atomic operations without a result: `vscnt`, `storecnt`.
+    Store,
 }
 
 /// How many entries of each queue a wait lets stand; none means it does not wait for that queue.
@@ -84,12 +86,15 @@ pub(crate) struct Wait {
     pub(crate) load: Option<u32>,
     pub(crate) lds: Option<u32>,
     pub(crate) scalar: Option<u32>,
+    pub(crate) store: Option<u32>,
 }
 
 struct Pending<const W: usize> {
     registers: Registers,
     /// The LDS bytes of an operation, which stay in use until it is waited for.
     touch: Option<Touch<W>>,
+    /// The words of global memory that a store writes, by address over four.
+    stored: Box<[u64]>,
 }
 
 pub(crate) struct Waits<const W: usize> {
@@ -98,6 +103,7 @@ pub(crate) struct Waits<const W: usize> {
     scalar: VecDeque<Pending<W>>,
     /// Whether a load into LDS was ever pending.
     any_direct: bool,
+    store: VecDeque<Pending<W>>,
     /// Registers that loads of vector memory may still write.
     pub(crate) by_load: Registers,
     /// The same for LDS operations.
@@ -113,6 +119,7 @@ impl<const W: usize> Default for Waits<W> {
             lds: VecDeque::new(),
             scalar: VecDeque::new(),
             any_direct: false,
+            store: VecDeque::new(),
             by_load: Registers::default(),
             by_lds: Registers::default(),
             by_scalar: Registers::default(),
@@ -124,23 +131,42 @@ impl<const W: usize> Default for Waits<W> {
 const DEEPEST: usize = 64;
 
 impl<const W: usize> Waits<W> {
+    /// Whether a register may still be written.
     pub(crate) fn any(&self) -> bool {
         !(self.load.is_empty() && self.lds.is_empty() && self.scalar.is_empty())
     }
 
     pub(crate) fn push(&mut self, queue: Queue, registers: Registers, touch: Option<Touch<W>>) {
         let (entries, set) = match queue {
-            Queue::Load => (&mut self.load, &mut self.by_load),
-            Queue::Lds => (&mut self.lds, &mut self.by_lds),
-            Queue::Scalar => (&mut self.scalar, &mut self.by_scalar),
+            Queue::Load => (&mut self.load, Some(&mut self.by_load)),
+            Queue::Lds => (&mut self.lds, Some(&mut self.by_lds)),
+            Queue::Scalar => (&mut self.scalar, Some(&mut self.by_scalar)),
+            Queue::Store => (&mut self.store, None),
         };
         // The hardware stalls when a counter is full, and its oldest entry completes.
         if entries.len() == DEEPEST {
             entries.pop_front();
         }
-        set.add(&registers);
+        if let Some(set) = set {
+            set.add(&registers);
+        }
         self.any_direct |= queue == Queue::Load && touch.is_some();
-        entries.push_back(Pending { registers, touch });
+        entries.push_back(Pending {
+            registers,
+            touch,
+            stored: Box::default(),
+        });
+    }
+
+    /// Says which words of global memory the operation last pushed writes.
+    pub(crate) fn last_stores(&mut self, queue: Queue, words: &[u64]) {
+        let entries = match queue {
+            Queue::Load => &mut self.load,
+            _ => &mut self.store,
+        };
+        if let Some(last) = entries.back_mut() {
+            last.stored = words.into();
+        }
     }
 
     pub(crate) fn wait(&mut self, wait: Wait) {
@@ -149,6 +175,10 @@ impl<const W: usize> Waits<W> {
         }
         if let Some(left) = wait.lds {
             settle(&mut self.lds, &mut self.by_lds, left);
+        }
+        if let Some(left) = wait.store {
+            let done = self.store.len().saturating_sub(left as usize);
+            self.store.drain(..done);
         }
         if wait.scalar == Some(0) {
             // They return in any order: only the wait for all of them says anything.
@@ -173,6 +203,14 @@ impl<const W: usize> Waits<W> {
             .iter()
             .filter_map(|pending| pending.touch.as_ref())
             .find_map(|pending| touch.meets(pending))
+    }
+
+    /// The words of global memory, by address over four, whose stores nobody waited for.
+    pub(crate) fn open_stores(&self) -> impl Iterator<Item = u64> {
+        self.store
+            .iter()
+            .chain(&self.load)
+            .flat_map(|pending| pending.stored.iter().copied())
     }
 
     /// The queue and the register of a pending load into one of `registers`.

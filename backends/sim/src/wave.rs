@@ -35,6 +35,8 @@ pub(crate) struct Wave<const W: usize> {
     /// Scalar registers and special ones, by [`crate::text`]'s indices.
     pub(crate) s: [u32; SCALARS],
     pub(crate) scc: bool,
+    /// Lanes that are work-items.
+    pub(crate) items: u64,
     /// Index of the next instruction.
     pub(crate) pc: usize,
     pub(crate) state: State,
@@ -53,6 +55,8 @@ pub(crate) struct Wave<const W: usize> {
     pub(crate) hint: usize,
     /// First register and count that the last vector instruction wrote, if it was a matrix one.
     pub(crate) last_mma: Option<(u16, u16)>,
+    /// Stores that the workgroup had executed when this wave last invalidated the scalar cache.
+    pub(crate) scalar_clean: u64,
     /// LDS accesses that count behind the barrier being waited for.
     pub(crate) carried: Vec<Touch<W>>,
 }

@@ -5,11 +5,12 @@ use super::element::{Atomic, Extend};
 use super::lds::Touch;
 use super::resource::Resource;
 use super::{PRIVATE_APERTURE, SHARED_APERTURE};
+use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
-use crate::report::Check;
 use crate::text::{Half, Line, NULL, Operand, Value};
+use crate::trace::Lanes;
 use crate::wave::Wave;
 
 /// How lanes find their addresses.
@@ -166,6 +167,47 @@ impl Vmem {
     /// Whether it counts as an LDS operation as well: where it goes is known too late.
     pub(crate) fn is_flat(&self) -> bool {
         self.space == Space::Flat
+    }
+
+    /// Whether it is an atomic operation.
+    pub(crate) fn is_atomic(&self) -> bool {
+        matches!(self.kind, Kind::Atomic { .. })
+    }
+
+    pub(crate) fn is_scratch(&self) -> bool {
+        matches!(self.address, Address::Scratch { .. })
+    }
+
+    /// The address of each active lane; in scratch, the offset in it.
+    pub(crate) fn addresses<const W: usize>(
+        &self,
+        wave: &Wave<W>,
+        group: &mut Group<'_, W>,
+        inst: &Inst<W>,
+    ) -> Lanes {
+        if let Address::Scratch { offset, scalar } = self.address {
+            let base = match scalar {
+                Scalar::Register(index) => wave.s[usize::from(index)],
+                Scalar::Const(value) => value,
+            };
+            let active = (0..W).filter(|lane| wave.exec() >> lane & 1 == 1);
+            return active
+                .map(|lane| {
+                    let offset = offset.map_or(0, |index| wave.v[usize::from(index)][lane]);
+                    let at = u64::from(base.wrapping_add(offset));
+                    (lane, at.wrapping_add_signed(self.offset))
+                })
+                .collect();
+        }
+        let mut places = [Place::Off; W];
+        self.places(&mut places, wave, group, inst);
+        let lanes = places.into_iter().enumerate();
+        lanes
+            .filter_map(|(lane, place)| match place {
+                Place::At { address, .. } => Some((lane, address)),
+                Place::Off => None,
+            })
+            .collect()
     }
 
     fn build(line: &Line, isa: Isa, lds_index: usize) -> Option<Vmem> {

@@ -9,9 +9,9 @@
 use super::access::{Place, Vmem};
 use super::element::{Extend, extend_value};
 use super::lds::Touch;
+use crate::check::Check;
 use crate::group::Group;
 use crate::program::Inst;
-use crate::report::Check;
 use crate::text::M0;
 use crate::wave::Wave;
 
@@ -35,6 +35,7 @@ impl Vmem {
             bytes: size,
             lanes: wave.exec(),
             write: true,
+            atomic: false,
             instruction: inst.address,
         };
         let len = group.lds.len() as u64;
@@ -71,7 +72,7 @@ impl Vmem {
                 if !buffer.is_input() && buffer.note_read(at, part, group.number) {
                     overlap = overlap.or(Some((lane as u32, address)));
                 }
-                group.tally.global_bytes_read += part as u64;
+                group.tally.read += part as u64;
                 values[word] = match part {
                     1 => extend_value(&[buffer.read_u8(at)], extend),
                     2 => extend_value(&buffer.read_u16(at).to_le_bytes(), extend),
@@ -86,10 +87,7 @@ impl Vmem {
             }
         }
         wave.hint = hint;
-        if group.checks.has(Check::LdsRace) || group.checks.has(Check::LdsUninitialized) {
-            let faults = group.lds.note(&touch, wave.id, wave.barriers);
-            group.report_lds(&touch, faults, wave, inst);
-        }
+        group.note_lds(&touch, wave, inst);
         self.report(fault, None, overlap, wave, group, inst);
         Some(touch)
     }

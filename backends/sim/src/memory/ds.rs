@@ -6,12 +6,13 @@ use super::access::{self, Vmem};
 use super::element::{Atomic, Extend, Operation, extend_value, fill};
 use super::exchange::swizzle;
 use super::lds::Touch;
+use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
-use crate::report::Check;
 use crate::simd::vectorized;
 use crate::text::{Half, Line, Value};
+use crate::trace::Lanes;
 use crate::wave::Wave;
 
 pub(super) enum Kind<const W: usize> {
@@ -110,6 +111,28 @@ impl<const W: usize> Ds<W> {
             self.kind,
             Kind::Store(_) | Kind::Atomic { returns: false, .. }
         )
+    }
+
+    /// Whether it writes LDS.
+    pub(crate) fn writes(&self) -> bool {
+        matches!(self.kind, Kind::Store(_) | Kind::Atomic { .. })
+    }
+
+    /// The addresses of each active lane, a list for each span, and the bytes of a span; none for
+    /// exchanges between lanes.
+    pub(crate) fn addresses(&self, wave: &Wave<W>) -> Option<(Vec<Lanes>, usize)> {
+        if matches!(self.kind, Kind::Gather | Kind::Scatter | Kind::Swizzle(_)) {
+            return None;
+        }
+        let base = &wave.v[usize::from(self.address)];
+        let lanes = |offset: u32| {
+            let active = (0..W).filter(|lane| wave.exec() >> lane & 1 == 1);
+            active
+                .map(|lane| (lane, u64::from(base[lane].wrapping_add(offset))))
+                .collect()
+        };
+        let spans = self.offsets[..self.spans].iter();
+        Some((spans.map(|&offset| lanes(offset)).collect(), self.bytes))
     }
 
     /// Its place among the LDS instructions of the program.
@@ -246,23 +269,16 @@ impl<const W: usize> Ds<W> {
             bytes: self.bytes,
             lanes: wave.exec(),
             write,
+            atomic: matches!(self.kind, Kind::Atomic { .. }),
             instruction: inst.address,
         };
         self.check_bounds(&mut touch, wave, group, inst);
         self.count_conflicts(&touch, group);
-        if let Kind::Atomic { .. } = self.kind {
-            // Waves may race for an atomic: only what is uninitialised matters.
-            self.atomic(&touch, wave, group);
-            return None;
-        }
-        if group.checks.has(Check::LdsRace) || group.checks.has(Check::LdsUninitialized) {
-            let faults = group.lds.note(&touch, wave.id, wave.barriers);
-            group.report_lds(&touch, faults, wave, inst);
-        }
+        group.note_lds(&touch, wave, inst);
         match self.kind {
             Kind::Load(extend) => self.load(extend, &touch, wave, group),
             Kind::Store(half) => self.store(half, &touch, wave, group),
-            _ => {}
+            _ => self.atomic(&touch, wave, group),
         }
         Some(touch)
     }

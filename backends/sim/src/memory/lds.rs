@@ -24,6 +24,8 @@ pub(crate) struct Touch<const W: usize> {
     /// Active lanes whose bytes all exist.
     pub(crate) lanes: u64,
     pub(crate) write: bool,
+    /// Whether each lane's access is one atomic operation.
+    pub(crate) atomic: bool,
     /// Address of the instruction.
     pub(crate) instruction: u64,
 }
@@ -59,6 +61,19 @@ impl<const W: usize> Touch<W> {
             .find(|&(_, start)| clash(start))
             .map(|(lane, _)| lane)
     }
+
+    /// Lanes and bytes, one by one.
+    fn each_byte(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.spans().flat_map(move |(lane, first)| {
+            let first = first as usize;
+            (first..first + self.bytes).map(move |byte| (lane, byte))
+        })
+    }
+
+    /// Bytes that all lanes together asked for.
+    pub(crate) fn requested(&self) -> u64 {
+        u64::from(self.lanes.count_ones()) * (self.spans * self.bytes) as u64
+    }
 }
 
 /// Lanes with something wrong.
@@ -74,6 +89,9 @@ pub(crate) struct Lds {
     writers: Vec<u16>,
     /// Per byte the interval and wave of the last read, or [`SEVERAL`].
     readers: Vec<u16>,
+    /// Per byte the interval and wave of the last atomic operation, or [`SEVERAL`]; empty until
+    /// there is one.
+    atomics: Vec<u16>,
     /// Interval number that tags call [`FIRST_INTERVAL`].
     origin: u64,
 }
@@ -84,6 +102,7 @@ impl Lds {
             bytes: vec![0; bytes],
             writers: vec![0; bytes],
             readers: vec![0; bytes],
+            atomics: Vec::new(),
             origin: 0,
         }
     }
@@ -116,6 +135,9 @@ impl Lds {
             number = interval - self.origin + FIRST_INTERVAL;
         }
         let tag = (number as u16) << WAVE_BITS | wave as u16;
+        if touch.atomic {
+            return self.note_atomic(touch, tag);
+        }
         let mut faults = Faults::default();
         for &offset in &touch.offsets[..touch.spans] {
             let (writers, readers) = (&mut self.writers[..], &mut self.readers[..]);
@@ -130,14 +152,55 @@ impl Lds {
             faults.race |= found.race;
             faults.uninitialized |= found.uninitialized;
         }
+        if !self.atomics.is_empty() {
+            self.meet_atomics(touch, tag, &mut faults);
+        }
         faults
+    }
+
+    /// Notes an atomic operation, which collides with plain accesses alone.
+    fn note_atomic<const W: usize>(&mut self, touch: &Touch<W>, tag: u16) -> Faults {
+        if self.atomics.is_empty() {
+            self.atomics = vec![0; self.bytes.len()];
+        }
+        let mut faults = Faults::default();
+        for (lane, byte) in touch.each_byte() {
+            let (writer, reader) = (self.writers[byte], self.readers[byte]);
+            let atomic = &mut self.atomics[byte];
+            let race = foreign(writer, tag) | foreign(reader, tag);
+            faults.race |= u64::from(race) << lane;
+            faults.uninitialized |= u64::from(writer == 0 && *atomic == 0) << lane;
+            *atomic = if foreign(*atomic, tag) {
+                tag | SEVERAL
+            } else {
+                tag
+            };
+        }
+        faults
+    }
+
+    /// Adds what a plain access collides with among atomic operations; bytes that they wrote are
+    /// initialised.
+    fn meet_atomics<const W: usize>(&self, touch: &Touch<W>, tag: u16, faults: &mut Faults) {
+        let mut unwritten = 0;
+        for (lane, byte) in touch.each_byte() {
+            let atomic = self.atomics[byte];
+            faults.race |= u64::from(foreign(atomic, tag)) << lane;
+            unwritten |= u64::from(atomic == 0 && self.writers[byte] == 0) << lane;
+        }
+        faults.uninitialized &= unwritten;
     }
 
     /// Moves the origin so that `interval` and the one before it have numbers again.
     fn forget(&mut self, interval: u64) {
         let origin = interval - 1;
         let shift = (origin - self.origin).min(INTERVALS) as u16;
-        for tag in self.writers.iter_mut().chain(&mut self.readers) {
+        for tag in self
+            .writers
+            .iter_mut()
+            .chain(&mut self.readers)
+            .chain(&mut self.atomics)
+        {
             let number = *tag >> WAVE_BITS;
             *tag = if *tag == 0 {
                 0
@@ -227,8 +290,36 @@ mod tests {
             bytes: 4,
             lanes: 1,
             write,
+            atomic: false,
             instruction: 0,
         }
+    }
+
+    #[test]
+    fn atomics_race_with_plain_accesses_alone() {
+        let atomic = |at| Touch {
+            atomic: true,
+            ..touch(at, true)
+        };
+        let mut lds = Lds::new(64);
+        assert_eq!(lds.note(&atomic(0), 0, 0).uninitialized, 1);
+        assert_eq!(lds.note(&atomic(0), 1, 0), Faults::default());
+        assert_eq!(lds.note(&atomic(0), 2, 0), Faults::default());
+        assert_eq!(lds.note(&touch(0, false), 1, 0).race, 1, "others' atomics");
+        assert_eq!(
+            lds.note(&touch(0, false), 1, 1),
+            Faults::default(),
+            "they wrote it"
+        );
+        assert_eq!(lds.note(&atomic(0), 0, 1).race, 1, "wave 1 read it plainly");
+        assert_eq!(lds.note(&touch(0, true), 1, 1).race, 1);
+        assert_eq!(lds.note(&atomic(0), 0, 2), Faults::default());
+        assert_eq!(
+            lds.note(&touch(0, true), 0, 2),
+            Faults::default(),
+            "of one wave"
+        );
+        assert_eq!(lds.note(&touch(4, false), 0, 2).uninitialized, 1);
     }
 
     #[test]

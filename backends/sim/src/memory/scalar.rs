@@ -1,10 +1,10 @@
 //! Scalar loads.
 
 use super::resource::Resource;
+use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
-use crate::report::Check;
 use crate::text::{Line, NULL, Value};
 use crate::wave::Wave;
 
@@ -26,6 +26,20 @@ impl Smem {
     /// The scalar load of a line; the error says what is not known about it.
     pub(crate) fn new(line: &Line, isa: Isa) -> Result<Smem, String> {
         Self::build(line, isa).ok_or_else(|| "no such scalar load or operand".to_owned())
+    }
+
+    /// The first address that it loads from.
+    pub(crate) fn address<const W: usize>(&self, wave: &Wave<W>) -> u64 {
+        let register = self.register.map_or(0, |index| wave.s[usize::from(index)]);
+        if self.buffer {
+            let resource = Resource::new(self.base, wave, 0, self.offset, (self.isa, false));
+            return resource
+                .range(0, register, 4 * usize::from(self.words))
+                .address;
+        }
+        wave.pair(self.base)
+            .wrapping_add_signed(self.offset)
+            .wrapping_add(u64::from(register))
     }
 
     fn build(line: &Line, isa: Isa) -> Option<Smem> {
@@ -90,7 +104,7 @@ impl Smem {
         let register = self.register.map_or(0, |index| wave.s[usize::from(index)]);
         let size = self.narrow.map_or(4, |(bytes, _)| bytes);
         let memory = group.memory;
-        let mut fault = None;
+        let (mut fault, mut stale) = (None, None);
         let mut values = [0; 16];
         let range = self.buffer.then(|| {
             Resource::new(self.base, wave, 0, self.offset, (self.isa, false)).range(
@@ -122,6 +136,12 @@ impl Smem {
                     if !buffer.is_input() && buffer.note_read(at, size as usize, group.number) {
                         group.overlap = true;
                     }
+                    if wave.scalar_clean != group.stores
+                        && buffer.written_by(at, size as usize, group.number)
+                    {
+                        stale = stale.or(Some(address));
+                    }
+                    group.tally.read += u64::from(size);
                     values[usize::from(word)] = match self.narrow {
                         None => buffer.read_u32(at),
                         Some((1, false)) => u32::from(buffer.read_u8(at)),
@@ -136,6 +156,14 @@ impl Smem {
             if self.dst != NULL {
                 wave.set_scalar(self.dst + word, values[usize::from(word)]);
             }
+        }
+        if let Some(address) = stale {
+            group.find(Check::StaleScalar, wave, inst, None, || {
+                format!(
+                    "a vector store of this workgroup wrote it, the scalar cache may not know: {}",
+                    memory.describe(address)
+                )
+            });
         }
         if let Some(address) = fault {
             group.find(Check::GlobalBounds, wave, inst, None, || {

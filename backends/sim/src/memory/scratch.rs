@@ -1,10 +1,10 @@
 //! Scratch: memory of each lane alone.
 
 use super::access::{Kind, Scalar, Vmem};
-use super::element::{Extend, extend_value, fill};
+use super::element::{Extend, Operation, extend_value, fill};
+use crate::check::Check;
 use crate::group::Group;
 use crate::program::Inst;
-use crate::report::Check;
 use crate::text::Half;
 use crate::wave::Wave;
 
@@ -39,6 +39,10 @@ impl Vmem {
             let at = lane * per_lane + at as usize;
             let bytes = at..at + self.bytes;
             match self.kind {
+                Kind::Load(_) => group.tally.read += self.bytes as u64,
+                _ => group.tally.written += self.bytes as u64,
+            }
+            match self.kind {
                 Kind::Load(Extend::None) => {
                     for (word, chunk) in wave.scratch[bytes].chunks_exact(4).enumerate() {
                         out[word][lane] = extend_word(chunk);
@@ -58,7 +62,31 @@ impl Vmem {
                             .copy_from_slice(&value.to_le_bytes()[..size]);
                     }
                 }
-                _ => {}
+                Kind::Atomic { operation, .. } => {
+                    // Only flat addresses lead here; nobody else can see a lane's scratch.
+                    let operand = |first: usize| {
+                        let register = |word: usize| u64::from(wave.v[first + word][lane]);
+                        register(0) | if words == 2 { register(1) << 32 } else { 0 }
+                    };
+                    let data = usize::from(self.data);
+                    let compare = match operation.operation {
+                        Operation::CompareSwap => operand(data + words),
+                        _ => 0,
+                    };
+                    let stored = &mut wave.scratch[bytes];
+                    for (word, chunk) in stored.chunks_exact(4).enumerate() {
+                        out[word][lane] = extend_word(chunk);
+                    }
+                    let old = u64::from(out[0][lane]) | u64::from(out[1][lane]) << 32;
+                    let new = operation.apply(old, operand(data), compare).to_le_bytes();
+                    stored.copy_from_slice(&new[..self.bytes]);
+                }
+                Kind::Transpose | Kind::LoadToLds(_) => {}
+            }
+        }
+        if let Kind::Atomic { returns: true, .. } = self.kind {
+            for (word, out) in out[..words].iter().enumerate() {
+                wave.write(self.dst + word as u16, out, exec);
             }
         }
         if let Kind::Load(extend) = self.kind {

@@ -1,10 +1,11 @@
 //! Moves values between vector registers and global memory, lane by lane.
 
+use super::Meeting;
 use super::access::{Place, Vmem};
 use super::element::{Atomic, Extend, Operation, extend_value, fill};
+use crate::check::Check;
 use crate::group::Group;
 use crate::program::Inst;
-use crate::report::Check;
 use crate::text::Half;
 use crate::wave::Wave;
 
@@ -23,6 +24,7 @@ impl Vmem {
         let (mut fault, mut overlap) = (None, None);
         let mut hint = wave.hint;
         let mut loaded = 0;
+        let (exposes, mut exposed) = (group.exposes(), None);
         for lane in 0..W {
             let Place::At {
                 address,
@@ -50,6 +52,9 @@ impl Vmem {
                 if !buffer.is_input() && buffer.note_read(at, size, group.number) {
                     overlap = overlap.or(Some((lane as u32, address)));
                 }
+                if exposes && group.reads_exposed(address, size, wave.id) {
+                    exposed = exposed.or(Some((lane as u32, address)));
+                }
                 loaded += size as u64;
                 match size {
                     1 => out[0][lane] = extend_value(&[buffer.read_u8(at)], extend),
@@ -63,7 +68,7 @@ impl Vmem {
             }
         }
         wave.hint = hint;
-        group.tally.global_bytes_read += loaded;
+        group.tally.read += loaded;
         let exec = wave.exec();
         match extend {
             Extend::None => {
@@ -74,6 +79,9 @@ impl Vmem {
             _ => fill(wave, self.dst, extend, &out[0], exec),
         }
         self.report(fault, None, overlap, wave, group, inst);
+        if let Some((lane, address)) = exposed {
+            group.report_exposed(lane, address, wave, inst);
+        }
     }
 
     pub(super) fn store<const W: usize>(
@@ -116,6 +124,7 @@ impl Vmem {
                     overlap = overlap.or(Some((lane as u32, address)));
                 }
                 stored += size as u64;
+                group.stored.push(address / 4);
                 let value = match half {
                     Some(Half::High) => register[lane] >> 16,
                     _ => register[lane],
@@ -128,7 +137,7 @@ impl Vmem {
             }
         }
         wave.hint = hint;
-        group.tally.global_bytes_written += stored;
+        group.tally.written += stored;
         self.report(fault, input, overlap, wave, group, inst);
     }
 
@@ -176,10 +185,12 @@ impl Vmem {
                 input = input.or(Some((lane as u32, address)));
                 continue;
             }
-            if buffer.note_write(at, self.bytes, group.number) {
-                overlap = overlap.or(Some((lane as u32, address)));
+            match buffer.note_atomic(at, self.bytes, group.number) {
+                Meeting::None => {}
+                Meeting::Atomics => group.overlap = true,
+                Meeting::Race => overlap = overlap.or(Some((lane as u32, address))),
             }
-            group.tally.global_bytes_written += self.bytes as u64;
+            group.tally.written += self.bytes as u64;
             for (word, old) in old[..words].iter_mut().enumerate() {
                 old[lane] = buffer.read_u32(at + 4 * word);
             }

@@ -7,10 +7,10 @@
 
 use std::sync::LazyLock;
 
+use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
-use crate::report::Check;
 use crate::simd::vectorized;
 use crate::text::{Line, Value};
 use crate::valu::float::{from_bf8, from_bf16, from_f16, from_fp8, to_bf16, to_f16, to_f32_odd};

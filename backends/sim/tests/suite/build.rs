@@ -38,7 +38,7 @@ fn run(chip: &str, language: &str, source: &str, flags: &[&str]) -> Vec<u8> {
 }
 
 /// What the sources use of OpenCL's library, whose functions are not linked.
-const PRELUDE: &str = r#"
+pub const PRELUDE: &str = r#"
 #define get_local_id(axis) ((int)(axis == 0 ? __builtin_amdgcn_workitem_id_x() : \
     axis == 1 ? __builtin_amdgcn_workitem_id_y() : __builtin_amdgcn_workitem_id_z()))
 #define get_group_id(axis) ((int)(axis == 0 ? __builtin_amdgcn_workgroup_id_x() : \
@@ -73,14 +73,19 @@ pub fn compile(chip: &str, source: &str) -> CodeObject {
 
 /// The same with more flags for clang.
 pub fn compile_with(chip: &str, source: &str, flags: &[&str]) -> CodeObject {
+    CodeObject::load(&elf_with(chip, source, flags)).expect("clang's output loads")
+}
+
+/// The ELF file of an OpenCL C source compiled with more flags.
+pub fn elf_with(chip: &str, source: &str, flags: &[&str]) -> Vec<u8> {
     let flags = [&["-cl-std=CL2.0"], flags].concat();
-    let elf = run(chip, "cl", &format!("{PRELUDE}{source}"), &flags);
-    CodeObject::load(&elf).expect("clang's output loads")
+    run(chip, "cl", &format!("{PRELUDE}{source}"), &flags)
 }
 
 /// A kernel `k` from its instructions, with three buffers as arguments, 1 KiB of LDS and 16 bytes
-/// of scratch, in wave64 on gfx9 and in wave32 elsewhere. `{load}`, `{lds}`, `{scalar}` and `{barrier}` stand for the chip's waits for all
-/// loads, LDS operations and scalar loads, and for its barrier; `{load but one}` and
+/// of scratch, in wave64 on gfx9 and in wave32 elsewhere. `{load}`, `{store}`, `{lds}`, `{scalar}`
+/// and `{barrier}` stand for the chip's waits for all loads, stores, LDS operations and scalar
+/// loads, and for its barrier; `{load but one}` and
 /// `{lds but one}` let the last one stand.
 pub fn kernel(chip: &str, body: &str) -> CodeObject {
     CodeObject::load(&kernel_elf(chip, body)).expect("clang's output loads")
@@ -93,7 +98,10 @@ pub fn kernel_elf(chip: &str, body: &str) -> Vec<u8> {
     // gfx9 shares one register file between both kinds, a0 from 64 here.
     let (wave, registers) = match gfx9 {
         true => (64, ".amdhsa_accum_offset 64"),
-        false => (32, ".amdhsa_wavefront_size32 1"),
+        false => (
+            32,
+            ".amdhsa_wavefront_size32 1\n    .amdhsa_workgroup_processor_mode 1",
+        ),
     };
     let words = match gfx12 {
         true => [
@@ -102,6 +110,7 @@ pub fn kernel_elf(chip: &str, body: &str) -> Vec<u8> {
             ("{lds but one}", "s_wait_dscnt 1"),
             ("{lds}", "s_wait_dscnt 0"),
             ("{scalar}", "s_wait_kmcnt 0"),
+            ("{store}", "s_wait_storecnt 0"),
             ("{barrier}", "s_barrier_signal -1\ns_barrier_wait -1"),
         ],
         false => [
@@ -110,6 +119,14 @@ pub fn kernel_elf(chip: &str, body: &str) -> Vec<u8> {
             ("{lds but one}", "s_waitcnt lgkmcnt(1)"),
             ("{lds}", "s_waitcnt lgkmcnt(0)"),
             ("{scalar}", "s_waitcnt lgkmcnt(0)"),
+            (
+                "{store}",
+                if gfx9 {
+                    "s_waitcnt vmcnt(0)"
+                } else {
+                    "s_waitcnt_vscnt null, 0"
+                },
+            ),
             ("{barrier}", "s_barrier"),
         ],
     };

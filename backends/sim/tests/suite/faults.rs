@@ -33,7 +33,7 @@ scratch_load_b32 v6, off, off offset:12
 global_store_b32 v2, v6, s[6:7]
 ";
 
-fn run(chip: &str, body: &str, grid: u32, checks: Checks) -> (Report, Vec<u32>) {
+pub fn run(chip: &str, body: &str, grid: u32, checks: Checks) -> (Report, Vec<u32>) {
     let object = build::kernel(chip, body);
     let mut simulator = Simulator::new();
     let input: Vec<u32> = (100..164).collect();
@@ -53,7 +53,7 @@ fn run(chip: &str, body: &str, grid: u32, checks: Checks) -> (Report, Vec<u32>) 
 
 /// Runs the kernel as it is, and with `from` replaced by `to`: only `check` may find something,
 /// at an instruction that contains `at`, and nothing when it is switched off.
-fn plant(chips: &[&str], body: &str, check: Check, from: &str, to: &str, at: &str) {
+pub fn plant(chips: &[&str], body: &str, check: Check, from: &str, to: &str, at: &str) {
     assert!(body.contains(from), "{from} is in the kernel");
     let wrong = body.replace(from, to);
     for &chip in chips {

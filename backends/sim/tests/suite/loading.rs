@@ -1,7 +1,7 @@
 //! Files that are no code objects are refused, whatever is in them.
 
 use proptest::prelude::*;
-use tilefold_sim::{Arg, CodeObject, Error, Launch, Simulator};
+use tilefold_sim::{Arg, CodeObject, Error, Launch, Simulator, Trace};
 
 use crate::build;
 
@@ -29,12 +29,33 @@ fn truncated_files_are_refused() {
 
 #[test]
 fn other_chips_are_refused_by_name() {
-    let elf = build::elf("gfx906", "kernel void k(global int *x) { x[0] = 1; }");
-    let Err(Error::Chip { chip, known }) = CodeObject::load(&elf) else {
-        panic!("gfx906 is not simulated");
-    };
-    assert_eq!(chip, "gfx906");
-    assert!(known.contains("gfx1100"));
+    // Among them one that is numbered like a simulated chip, and AMD's older matrix machines.
+    for name in [
+        "gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1200", "gfx1250",
+    ] {
+        let elf = build::elf(name, "kernel void k(global int *x) { x[0] = 1; }");
+        let Err(Error::Chip { chip, known }) = CodeObject::load(&elf) else {
+            panic!("{name} is not simulated");
+        };
+        assert_eq!(chip, name);
+        assert!(known.contains("gfx1100"));
+        assert!(elf.len() > 64);
+        for length in (0..elf.len()).step_by(31) {
+            assert!(CodeObject::load(&elf[..length]).is_err());
+        }
+    }
+}
+
+#[test]
+fn other_files_are_refused() {
+    let host = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let error = CodeObject::load(&host[..host.len().min(1 << 20)]).unwrap_err();
+    assert!(matches!(error, Error::Format(_)), "{error}");
+    let mut other = add();
+    // The ELF machine is at byte 18.
+    other[18] = 62;
+    let error = CodeObject::load(&other).unwrap_err().to_string();
+    assert!(error.contains("not AMDGPU"), "{error}");
 }
 
 proptest! {
@@ -62,6 +83,27 @@ proptest! {
         for (at, value) in edits {
             let at = at.index(elf.len());
             elf[at] = value;
+        }
+        run(&elf);
+    }
+
+    /// Single bits of a kernel with debug information turned over, its file cut anywhere.
+    #[test]
+    fn turned_bits_and_cut_files_never_panic(
+        bits in proptest::collection::vec(any::<proptest::sample::Index>(), 1..4),
+        length in any::<proptest::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        static ELF: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(|| {
+            build::elf_with("gfx1201", crate::kernels::TRANSPOSE, &["-g"])
+        });
+        let mut elf = ELF.clone();
+        for bit in bits {
+            let bit = bit.index(8 * elf.len());
+            elf[bit / 8] ^= 1 << (bit % 8);
+        }
+        if cut {
+            elf.truncate(length.index(elf.len()));
         }
         run(&elf);
     }
@@ -102,6 +144,10 @@ fn run(elf: &[u8]) {
             block: [32, 1, 1],
             args,
             max_instructions: 2000,
+            trace: Some(Trace {
+                limit: 20,
+                ..Trace::default()
+            }),
             ..Launch::default()
         };
         let _ = simulator.launch(&object, &name, launch);

@@ -7,16 +7,22 @@ mod build;
 mod cdna;
 mod counters;
 mod faults;
+mod flat;
 mod gemm;
 mod instructions;
 mod kernels;
 mod lanes;
+mod launching;
 mod loading;
 mod matrices;
 mod mfma;
+mod ordering;
+mod profile;
 mod scalars;
 mod scope;
 mod sources;
+mod sparse;
+mod trace;
 
 /// The simulated chips in wave32.
 const CHIPS: [&str; 3] = ["gfx1100", "gfx1151", "gfx1201"];

@@ -1,0 +1,206 @@
+//! Checks, which of them run, and what they found.
+
+use std::fmt;
+
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::lines::SourceLine;
+
+/// Something that a kernel must not do, or (for warnings) that deserves a look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Check {
+    /// A register was read or overwritten while a load into it was pending.
+    MissingWait,
+    /// Two waves touched the same LDS bytes between two barriers, one of them writing. An access
+    /// that was not waited for before a barrier counts behind that barrier too.
+    LdsRace,
+    /// LDS bytes were read that nobody wrote.
+    LdsUninitialized,
+    /// An LDS access outside what the workgroup has.
+    LdsBounds,
+    /// A global, buffer or scalar access outside every buffer of the launch.
+    GlobalBounds,
+    /// A store into a buffer that the launch passed as an input.
+    InputStore,
+    /// A scratch access outside what the kernel asked for.
+    ScratchBounds,
+    /// The waves of a workgroup passed different numbers of barriers.
+    BarrierDivergence,
+    /// RDNA 3: lanes 16 to 31 of an A or B operand of WMMA do not repeat lanes 0 to 15.
+    WmmaHalves,
+    /// RDNA 3: a WMMA reads as A or B what the WMMA right before it writes; one other vector
+    /// instruction must stand between (LLVM's hazard recogniser inserts a `v_nop`).
+    WmmaHazard,
+    /// Global bytes were read that another wave had stored and not waited for before it signalled:
+    /// by a wave of another workgroup, behind an atomic operation of the storing one; where waves
+    /// of a workgroup run on two compute units, also by one of the same workgroup, behind a
+    /// barrier.
+    UnreleasedStore,
+    /// A scalar load of bytes that a vector store of the same workgroup wrote in this launch, with
+    /// no `s_dcache_inv` in between: the scalar cache does not see such stores.
+    StaleScalar,
+    /// Two workgroups touched the same 32-bit word of an output, one of them writing, and not both
+    /// by atomic operations. A warning: neighbours share words of narrower elements, and the order
+    /// may be ensured by other means. Such a launch runs its workgroups one after the other.
+    WorkgroupOverlap,
+    /// A buffer access on which AMD's guide (soffset counts for the range check) and LLVM's comment
+    /// (it does not) differ. A warning; AMD's reading is executed.
+    RangeReading,
+}
+
+impl Check {
+    /// Every check, in the order of the report.
+    pub const ALL: [Check; 14] = [
+        Check::MissingWait,
+        Check::LdsRace,
+        Check::LdsUninitialized,
+        Check::LdsBounds,
+        Check::GlobalBounds,
+        Check::InputStore,
+        Check::ScratchBounds,
+        Check::BarrierDivergence,
+        Check::WmmaHalves,
+        Check::WmmaHazard,
+        Check::UnreleasedStore,
+        Check::StaleScalar,
+        Check::WorkgroupOverlap,
+        Check::RangeReading,
+    ];
+
+    /// Name in reports, such as `lds_race`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::MissingWait => "missing_wait",
+            Check::LdsRace => "lds_race",
+            Check::LdsUninitialized => "lds_uninitialized",
+            Check::LdsBounds => "lds_bounds",
+            Check::GlobalBounds => "global_bounds",
+            Check::InputStore => "input_store",
+            Check::ScratchBounds => "scratch_bounds",
+            Check::BarrierDivergence => "barrier_divergence",
+            Check::WmmaHalves => "wmma_halves",
+            Check::WmmaHazard => "wmma_hazard",
+            Check::UnreleasedStore => "unreleased_store",
+            Check::StaleScalar => "stale_scalar",
+            Check::WorkgroupOverlap => "workgroup_overlap",
+            Check::RangeReading => "range_reading",
+        }
+    }
+
+    /// The check of a name.
+    ///
+    /// # Errors
+    /// [`UnknownCheck`], which lists the names there are.
+    pub fn by_name(name: &str) -> Result<Check, UnknownCheck> {
+        Check::ALL
+            .into_iter()
+            .find(|check| check.name() == name)
+            .ok_or_else(|| UnknownCheck {
+                name: name.to_owned(),
+            })
+    }
+
+    /// Whether it only warns: a launch with such findings alone passes.
+    pub fn is_warning(self) -> bool {
+        matches!(self, Check::WorkgroupOverlap | Check::RangeReading)
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no check has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("there is no check `{name}`; the checks are {}", names())]
+pub struct UnknownCheck {
+    /// The name given.
+    pub name: String,
+}
+
+fn names() -> String {
+    Check::ALL.map(Check::name).join(", ")
+}
+
+/// Which checks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checks(u32);
+
+impl Checks {
+    /// All of them.
+    pub fn all() -> Checks {
+        Checks(u32::MAX)
+    }
+
+    /// None of them.
+    pub fn none() -> Checks {
+        Checks(0)
+    }
+
+    /// The same with one check switched on.
+    pub fn with(self, check: Check) -> Checks {
+        Checks(self.0 | 1 << check as u32)
+    }
+
+    /// The same with one check switched off.
+    pub fn without(self, check: Check) -> Checks {
+        Checks(self.0 & !(1 << check as u32))
+    }
+
+    /// Whether the check is on.
+    pub fn has(self, check: Check) -> bool {
+        self.0 >> check as u32 & 1 == 1
+    }
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Checks::all()
+    }
+}
+
+/// One thing a check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The check.
+    pub check: Check,
+    /// What happened, with registers and addresses.
+    pub message: String,
+    /// LLVM's text of the instruction; empty when the finding belongs to none.
+    pub instruction: String,
+    /// Its offset in the code object's image.
+    pub address: u64,
+    /// Where it stands in the source, if the code object says so.
+    pub source: Option<SourceLine>,
+    /// Workgroup id.
+    pub workgroup: [u32; 3],
+    /// Wave in the workgroup.
+    pub wave: u32,
+    /// First lane concerned; none where it is the wave as a whole.
+    pub lane: Option<u32>,
+    /// The last instructions of that wave, oldest first, the one at fault last.
+    pub history: Vec<String>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.workgroup;
+        write!(f, "{}: {} (", self.check, self.message)?;
+        if !self.instruction.is_empty() {
+            write!(f, "`{}` at {:#x}, ", self.instruction, self.address)?;
+        }
+        if let Some(source) = &self.source {
+            write!(f, "{source}, ")?;
+        }
+        write!(f, "workgroup {x},{y},{z} wave {}", self.wave)?;
+        if let Some(lane) = self.lane {
+            write!(f, " lane {lane}")?;
+        }
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,129 @@
+//! What a workgroup's waves do wrong, told with the instructions that led there.
+
+use crate::check::{Check, Finding};
+use crate::group::Group;
+use crate::memory::lds::{Faults, Touch};
+use crate::program::Inst;
+use crate::waits::Queue;
+use crate::wave::{HISTORY, Wave};
+
+/// Findings kept of one workgroup.
+pub(crate) const KEPT: usize = 8;
+
+impl<const W: usize> Group<'_, W> {
+    pub(crate) fn check_waits(&mut self, wave: &Wave<W>, inst: &Inst<W>) {
+        if !self.checks.has(Check::MissingWait) {
+            return;
+        }
+        let mut found = wave.waits.pending(&inst.uses);
+        if let (None, Some((own, registers))) = (&found, &inst.fills) {
+            // Loads of one in-order queue may follow each other into a register.
+            found = wave
+                .waits
+                .pending(registers)
+                .filter(|(queue, _)| queue != own || *own == Queue::Scalar);
+        }
+        if let Some((queue, register)) = found {
+            self.find(Check::MissingWait, wave, inst, None, || {
+                let load = match queue {
+                    Queue::Load => "a vector memory load",
+                    Queue::Lds => "an LDS operation",
+                    Queue::Scalar => "a scalar load",
+                    Queue::Store => "a store",
+                };
+                format!("{register} is used while {load} into it is pending")
+            });
+        }
+    }
+
+    /// An access of LDS bytes that a load from memory may still write.
+    pub(crate) fn check_pending_bytes(&mut self, touch: &Touch<W>, wave: &Wave<W>, inst: &Inst<W>) {
+        if let Some(lane) = wave.waits.pending_bytes(touch) {
+            let (at, offsets) = (touch.base[lane], &touch.offsets[..touch.spans]);
+            self.find(Check::MissingWait, wave, inst, Some(lane as u32), || {
+                format!("LDS at {at} + {offsets:?} is used while a load into it is pending")
+            });
+        }
+    }
+
+    /// Counts what a check found and keeps the first findings.
+    #[cold]
+    pub(crate) fn find(
+        &mut self,
+        check: Check,
+        wave: &Wave<W>,
+        inst: &Inst<W>,
+        lane: Option<u32>,
+        message: impl FnOnce() -> String,
+    ) {
+        if !self.checks.has(check) {
+            return;
+        }
+        self.tally.checks[check as usize] += 1;
+        if self.tally.findings.len() >= KEPT {
+            return;
+        }
+        let kept = wave.executed.min(HISTORY as u64);
+        let history = (wave.executed - kept..wave.executed)
+            .map(|at| wave.history[(at % HISTORY as u64) as usize])
+            .map(|index| self.program.insts[index as usize].text.to_string())
+            .collect();
+        self.tally.findings.push(Finding {
+            check,
+            message: message(),
+            instruction: inst.text.to_string(),
+            address: inst.address,
+            source: None,
+            workgroup: self.id,
+            wave: wave.id,
+            lane,
+            history,
+        });
+    }
+
+    /// Notes an LDS access and reports what it collides with.
+    #[inline]
+    pub(crate) fn note_lds(&mut self, touch: &Touch<W>, wave: &Wave<W>, inst: &Inst<W>) {
+        if self.checks.has(Check::LdsRace) || self.checks.has(Check::LdsUninitialized) {
+            let faults = self.lds.note(touch, wave.id, wave.barriers);
+            self.report_lds(touch, faults, wave, inst);
+        }
+    }
+
+    pub(crate) fn report_lds(
+        &mut self,
+        touch: &Touch<W>,
+        faults: Faults,
+        wave: &Wave<W>,
+        inst: &Inst<W>,
+    ) {
+        if faults == Faults::default() {
+            return;
+        }
+        let at = |lanes: u64| {
+            let lane = lanes.trailing_zeros();
+            (
+                lane,
+                touch.base[lane as usize % W],
+                touch.offsets[..touch.spans].to_vec(),
+            )
+        };
+        if faults.race != 0 {
+            let (lane, base, offsets) = at(faults.race);
+            let verb = if touch.write { "writes" } else { "reads" };
+            self.find(Check::LdsRace, wave, inst, Some(lane), || {
+                format!(
+                    "{verb} LDS at {base} + {offsets:?} ({} bytes), which another wave touched \
+                     since the barrier before",
+                    touch.bytes
+                )
+            });
+        }
+        if faults.uninitialized != 0 {
+            let (lane, base, offsets) = at(faults.uninitialized);
+            self.find(Check::LdsUninitialized, wave, inst, Some(lane), || {
+                format!("reads LDS at {base} + {offsets:?}, where nobody wrote")
+            });
+        }
+    }
+}

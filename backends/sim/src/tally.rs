@@ -1,0 +1,85 @@
+//! Sums of one workgroup, and of all.
+
+use crate::check::{Check, Finding};
+
+/// What one instruction did.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Count {
+    pub(crate) executions: u64,
+    /// Active lanes, of vector instructions.
+    pub(crate) lanes: u64,
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+}
+
+/// What a workgroup counted and found.
+#[derive(Debug, Clone)]
+pub(crate) struct Tally {
+    pub(crate) checks: [u64; Check::ALL.len()],
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) trace: Option<String>,
+    /// By instruction of the program.
+    pub(crate) counts: Vec<Count>,
+    /// Vector instructions executed while some work-items were off.
+    pub(crate) partly_off: u64,
+    /// Lanes that the vector instructions executed could have had on.
+    pub(crate) lanes: u64,
+    /// Times that lanes parted.
+    pub(crate) partings: u64,
+    /// Bytes that memory instructions read and wrote, LDS instructions left out.
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+    pub(crate) conflicts_read: u64,
+    pub(crate) conflicts_write: u64,
+    /// Per LDS instruction: spans accessed and conflict cycles.
+    pub(crate) conflicts: Vec<(u64, u64)>,
+}
+
+impl Tally {
+    pub(crate) fn new(instructions: usize, ds_count: usize) -> Tally {
+        Tally {
+            checks: [0; Check::ALL.len()],
+            findings: Vec::new(),
+            trace: None,
+            counts: vec![Count::default(); instructions],
+            partly_off: 0,
+            lanes: 0,
+            partings: 0,
+            read: 0,
+            written: 0,
+            conflicts_read: 0,
+            conflicts_write: 0,
+            conflicts: vec![(0, 0); ds_count],
+        }
+    }
+
+    /// Adds what a later workgroup has; the first `findings` findings stay.
+    pub(crate) fn add(&mut self, other: Tally, findings: usize) {
+        let add = |sums: &mut [u64], more: &[u64]| {
+            for (sum, more) in sums.iter_mut().zip(more) {
+                *sum += more;
+            }
+        };
+        add(&mut self.checks, &other.checks);
+        for (sum, more) in self.counts.iter_mut().zip(&other.counts) {
+            sum.executions += more.executions;
+            sum.lanes += more.lanes;
+            sum.read += more.read;
+            sum.written += more.written;
+        }
+        self.partly_off += other.partly_off;
+        self.lanes += other.lanes;
+        self.partings += other.partings;
+        self.read += other.read;
+        self.written += other.written;
+        self.conflicts_read += other.conflicts_read;
+        self.conflicts_write += other.conflicts_write;
+        for (sum, more) in self.conflicts.iter_mut().zip(&other.conflicts) {
+            sum.0 += more.0;
+            sum.1 += more.1;
+        }
+        self.trace = self.trace.take().or(other.trace);
+        let room = findings.saturating_sub(self.findings.len());
+        self.findings.extend(other.findings.into_iter().take(room));
+    }
+}

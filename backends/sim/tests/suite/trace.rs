@@ -1,0 +1,92 @@
+//! Traces that people read.
+
+use tilefold_sim::{Arg, CodeObject, Error, Launch, Report, Simulator, Trace};
+
+use crate::{Bytes, build};
+
+fn trace(object: &CodeObject, trace: Trace) -> Result<Report, Error> {
+    let mut simulator = Simulator::new();
+    let input: Vec<u32> = (0..64).map(|i| i * i).collect();
+    let a = simulator.memory.alloc_input(&input.bytes());
+    let b = simulator.memory.alloc_output(256);
+    let launch = Launch {
+        grid: [2, 1, 1],
+        block: [64, 1, 1],
+        args: [a, b, b].map(Arg::Buffer).to_vec(),
+        trace: Some(trace),
+        ..Launch::default()
+    };
+    simulator.launch(object, "k", launch)
+}
+
+const BODY: &str = "
+s_load_b128 s[4:7], s[0:1], 0x0
+v_and_b32 v1, 0x3ff, v0
+v_lshlrev_b32 v2, 2, v1
+{scalar}
+global_load_b32 v3, v2, s[4:5]
+{load}
+v_mov_b32 v4, 1.0
+ds_store_2addr_b32 v2, v3, v4 offset1:64
+v_cmp_gt_u32 vcc_lo, 37, v1
+s_and_saveexec_b32 s8, vcc_lo
+{lds}
+ds_load_b32 v5, v2
+scratch_store_b32 off, v4, off offset:4
+s_cmp_eq_u32 s8, 0
+";
+
+#[test]
+fn every_instruction_with_what_it_wrote() {
+    let object = build::kernel("gfx1100", BODY);
+    let request = Trace {
+        workgroup: [1, 0, 0],
+        wave: 1,
+        ..Trace::default()
+    };
+    let report = trace(&object, request).unwrap();
+    assert!(report.passed(), "{:#?}", report.findings);
+    insta::assert_snapshot!(report.trace.expect("it was asked for"));
+}
+
+#[test]
+fn a_trace_ends_where_it_should() {
+    let object = build::kernel("gfx1100", BODY);
+    let request = Trace {
+        limit: 3,
+        ..Trace::default()
+    };
+    let text = trace(&object, request).unwrap().trace.unwrap();
+    assert!(
+        text.contains("v_lshlrev_b32") && !text.contains("global_load"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("12 more instructions are not shown\n"),
+        "{text}"
+    );
+    for (workgroup, wave) in [([2, 0, 0], 0), ([0, 0, 0], 2)] {
+        let request = Trace {
+            workgroup,
+            wave,
+            limit: 3,
+        };
+        let error = trace(&object, request).unwrap_err().to_string();
+        assert!(error.contains("cannot be traced"), "{error}");
+    }
+}
+
+#[test]
+fn lines_of_the_source_stand_beside_instructions() {
+    let source = "kernel void k(global const int *x, global int *y, global int *z) {
+        y[get_local_id(0)] = x[get_local_id(0)] * 3;
+    }";
+    let object = build::compile_with("gfx1201", source, &["-g"]);
+    let text = trace(&object, Trace::default()).unwrap().trace.unwrap();
+    let line = build::PRELUDE.lines().count() + 2;
+    let store = text
+        .lines()
+        .find(|line| line.contains("global_store"))
+        .unwrap();
+    assert!(store.ends_with(&format!("source:{line}")), "{store}");
+}
