@@ -325,6 +325,8 @@ impl<'a, const W: usize> Group<'a, W> {
             }
             Op::Packed(packed) => packed.execute(wave),
             Op::Lane(lane) => lane.execute(wave),
+            Op::Recode(recode) => recode.execute(wave),
+            Op::Swap(swap) => swap.execute(wave),
             Op::Branch { condition, target } => {
                 let taken = match *condition {
                     Condition::Always => true,

@@ -16,7 +16,7 @@ use crate::object::CodeObject;
 use crate::salu::Salu;
 use crate::system::{self, System};
 use crate::text::{Line, M0, NULL, SCALARS, Value};
-use crate::valu::{self, LaneOp, Packed, Valu};
+use crate::valu::{self, LaneOp, Packed, Recode, Swap, Valu};
 use crate::waits::{Queue, Registers, Wait};
 
 /// What an instruction does.
@@ -26,6 +26,8 @@ pub(crate) enum Op<const W: usize> {
     Dual(Box<[Valu<W>; 2]>),
     Packed(Box<Packed<W>>),
     Lane(Box<LaneOp>),
+    Recode(Box<Recode>),
+    Swap(Swap),
     Wmma(Box<Wmma>),
     Mfma(Box<Mfma>),
     Salu(Salu),
@@ -402,6 +404,12 @@ fn operation<const W: usize>(
     }
     if let Some(op) = valu::lane_op(line) {
         return known(Class::Valu, op.map(|op| Op::Lane(Box::new(op))));
+    }
+    if let Some(op) = valu::recode(line) {
+        return known(Class::Valu, op.map(|op| Op::Recode(Box::new(op))));
+    }
+    if let Some(op) = valu::swap(line) {
+        return known(Class::Valu, op.map(Op::Swap));
     }
     if let Some(op) = valu::packed(line) {
         return known(Class::Valu, op.map(|op| Op::Packed(Box::new(op))));

@@ -225,6 +225,7 @@ fn results<const W: usize>(inst: &Inst<W>) -> (Vec<usize>, Vec<usize>) {
             .is_some_and(|(_, registers)| registers != Registers::default()),
         Op::Salu(_) => !(inst.text.starts_with("s_cmp") || inst.text.starts_with("s_bitcmp")),
         Op::Valu(_) | Op::Dual(_) | Op::Packed(_) | Op::Lane(_) | Op::Wmma(_) | Op::Mfma(_) => true,
+        Op::Recode(_) | Op::Swap(_) => true,
         _ => false,
     };
     for part in inst.text.split("::").filter(|_| writes) {

@@ -6,6 +6,7 @@ use super::access::{self, Vmem};
 use super::element::{Atomic, Extend, Operation, extend_value, fill};
 use super::exchange::swizzle;
 use super::lds::Touch;
+use super::transpose;
 use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
@@ -17,6 +18,8 @@ use crate::wave::Wave;
 
 pub(super) enum Kind<const W: usize> {
     Load(Extend),
+    /// Sixteen lanes exchange elements of so many bits after the load.
+    Transpose(usize),
     Store(Option<Half>),
     Atomic {
         operation: Atomic,
@@ -209,8 +212,13 @@ impl<const W: usize> Ds<W> {
         };
         if let Some(rest) = name.strip_prefix("load_") {
             let rest = two(rest, &mut ds).unwrap_or_else(|| rest.to_owned());
-            let (bytes, extend) = load_kind(&rest)?;
-            (ds.bytes, ds.kind) = (bytes, Kind::Load(extend));
+            (ds.bytes, ds.kind) = match transpose::parse(&rest) {
+                Some((bits, bytes)) => (bytes, Kind::Transpose(bits)),
+                None => {
+                    let (bytes, extend) = load_kind(&rest)?;
+                    (bytes, Kind::Load(extend))
+                }
+            };
             ds.dst = vector(line, 0)?;
             ds.address = vector(line, 1)?;
         } else if let Some(rest) = name.strip_prefix("store_") {
@@ -259,7 +267,7 @@ impl<const W: usize> Ds<W> {
                 self.exchange(wave);
                 return None;
             }
-            Kind::Load(_) => false,
+            Kind::Load(_) | Kind::Transpose(_) => false,
             Kind::Store(_) | Kind::Atomic { .. } => true,
         };
         let mut touch = Touch {
@@ -277,6 +285,7 @@ impl<const W: usize> Ds<W> {
         group.note_lds(&touch, wave, inst);
         match self.kind {
             Kind::Load(extend) => self.load(extend, &touch, wave, group),
+            Kind::Transpose(_) => self.load(Extend::None, &touch, wave, group),
             Kind::Store(half) => self.store(half, &touch, wave, group),
             _ => self.atomic(&touch, wave, group),
         }
@@ -347,6 +356,9 @@ impl<const W: usize> Ds<W> {
                 2 => load_words::<2, W>(lds, touch, self.offsets[span], &mut out),
                 3 => load_words::<3, W>(lds, touch, self.offsets[span], &mut out),
                 _ => load_words::<4, W>(lds, touch, self.offsets[span], &mut out),
+            }
+            if let Kind::Transpose(bits) = self.kind {
+                transpose::transpose(&mut out[..words], bits);
             }
             for (word, out) in out[..words].iter().enumerate() {
                 wave.write(self.dst + (span * words + word) as u16, out, exec);

@@ -13,6 +13,7 @@ pub(crate) mod resource;
 pub(crate) mod scalar;
 mod scratch;
 mod transfer;
+mod transpose;
 
 use std::ops::Range;
 

@@ -1,5 +1,6 @@
 //! Integer and bit operations of 32 and 16 bits.
 
+use super::recode::next_random;
 use super::{Row, Shape, Type, map2, map3, narrow};
 
 fn sext(value: u32, bits: u32) -> i32 {
@@ -147,6 +148,7 @@ fn two<const W: usize>(name: &str) -> Option<Row<W>> {
     Some(narrow!(name, B32, B32;
         "v_mov_b32" => |a| a;
         "v_not_b32" => |a| !a;
+        "v_prng_b32" => |a| next_random(a);
         "v_bfrev_b32" => |a| a.reverse_bits();
         "v_clz_i32_u32" | "v_ffbh_u32" => |a| if a == 0 { u32::MAX } else { a.leading_zeros() };
         "v_ctz_i32_b32" | "v_ffbl_b32" => |a| if a == 0 { u32::MAX } else { a.trailing_zeros() };

@@ -14,18 +14,22 @@ mod integer;
 mod lanes;
 mod mixed;
 mod operand;
+mod recode;
 mod rows;
 mod saturate;
 mod sdwa;
 mod single;
+mod swap;
 mod wide_ops;
 
 pub(crate) use lanes::{LaneOp, lane_op};
 pub(crate) use mixed::{Packed, packed};
 pub(crate) use operand::{Input, Source, Type, constant};
+pub(crate) use recode::{Recode, recode};
 use rows::keeps_half;
 pub(crate) use rows::row;
 pub(crate) use rows::row_of;
+pub(crate) use swap::{Swap, swap};
 
 use crate::chip::Isa;
 use crate::simd::vectorized;
@@ -293,7 +297,8 @@ impl<const W: usize> Valu<W> {
                 true => Some(Box::new(Dpp::new(line)?)),
                 false => None,
             },
-            sdwa: match line.sdwa && dst.is_some() {
+            // A pair of registers has no parts.
+            sdwa: match line.sdwa && dst.is_some() && row.result.bits() != 64 {
                 true => Some(Sdwa::new(line).ok_or("no such part of a register")?),
                 false => None,
             },

@@ -18,6 +18,7 @@ mod matrices;
 mod mfma;
 mod ordering;
 mod profile;
+mod recode;
 mod scalars;
 mod scope;
 mod sources;
