@@ -34,6 +34,11 @@ pub enum Check {
     /// RDNA 3: a WMMA reads as A or B what the WMMA right before it writes; one other vector
     /// instruction must stand between (LLVM's hazard recogniser inserts a `v_nop`).
     WmmaHazard,
+    /// gfx950: too few wait states between two instructions for which hardware does not wait by
+    /// itself, such as a comparison into VCC and `v_div_fmas`, or a matrix instruction and whatever
+    /// reads its result. The pairs and their wait states are those that LLVM pads with `s_nop`;
+    /// those of f64 matrices are not looked for.
+    Hazard,
     /// Global bytes were read that another wave had stored and not waited for before it signalled:
     /// by a wave of another workgroup, behind an atomic operation of the storing one; where waves
     /// of a workgroup run on two compute units, also by one of the same workgroup, behind a
@@ -53,7 +58,7 @@ pub enum Check {
 
 impl Check {
     /// Every check, in the order of the report.
-    pub const ALL: [Check; 14] = [
+    pub const ALL: [Check; 15] = [
         Check::MissingWait,
         Check::LdsRace,
         Check::LdsUninitialized,
@@ -64,6 +69,7 @@ impl Check {
         Check::BarrierDivergence,
         Check::WmmaHalves,
         Check::WmmaHazard,
+        Check::Hazard,
         Check::UnreleasedStore,
         Check::StaleScalar,
         Check::WorkgroupOverlap,
@@ -83,6 +89,7 @@ impl Check {
             Check::BarrierDivergence => "barrier_divergence",
             Check::WmmaHalves => "wmma_halves",
             Check::WmmaHazard => "wmma_hazard",
+            Check::Hazard => "hazard",
             Check::UnreleasedStore => "unreleased_store",
             Check::StaleScalar => "stale_scalar",
             Check::WorkgroupOverlap => "workgroup_overlap",

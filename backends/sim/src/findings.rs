@@ -2,6 +2,7 @@
 
 use crate::check::{Check, Finding};
 use crate::group::Group;
+use crate::hazards::Facts;
 use crate::memory::lds::{Faults, Touch};
 use crate::program::Inst;
 use crate::waits::Queue;
@@ -32,6 +33,23 @@ impl<const W: usize> Group<'_, W> {
                     Queue::Store => "a store",
                 };
                 format!("{register} is used while {load} into it is pending")
+            });
+        }
+    }
+
+    /// Wait states that are missing before an instruction.
+    pub(crate) fn check_hazards(&mut self, wave: &mut Wave<W>, inst: &Inst<W>, facts: &Facts) {
+        if !self.checks.has(Check::Hazard) {
+            return;
+        }
+        let program = self.program;
+        let facts_of = |index: usize| program.insts.get(index)?.hazard.as_deref();
+        if let Some(met) = wave.recent.step(wave.pc, facts, facts_of) {
+            self.find(Check::Hazard, wave, inst, None, || {
+                format!(
+                    "{} (`{}`): {} wait states between them, {} are needed (LLVM's {})",
+                    met.row.name, program.insts[met.first].text, met.has, met.needs, met.row.source
+                )
             });
         }
     }

@@ -188,6 +188,9 @@ impl<'a, const W: usize> Group<'a, W> {
             if wave.waits.any() {
                 self.check_waits(wave, inst);
             }
+            if let Some(facts) = &inst.hazard {
+                self.check_hazards(wave, inst, facts);
+            }
             if traced {
                 self.trace_before(wave, inst);
             }

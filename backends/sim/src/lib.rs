@@ -80,6 +80,7 @@ mod error;
 mod facts;
 mod findings;
 mod group;
+mod hazards;
 mod launch;
 mod lines;
 mod memory;

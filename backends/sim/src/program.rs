@@ -1,6 +1,6 @@
 //! A kernel, decoded once into micro-operations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tilefold_llvm::disasm::Disassembler;
 
@@ -8,6 +8,7 @@ use crate::chip::{Chip, Isa};
 use crate::counters::Class;
 use crate::error::Error;
 use crate::facts::Facts;
+use crate::hazards;
 use crate::memory::access::Vmem;
 use crate::memory::ds::Ds;
 use crate::memory::scalar::Smem;
@@ -77,6 +78,8 @@ pub(crate) struct Inst<const W: usize> {
     pub(crate) uses: Registers,
     /// Registers that are written when the load returns, and the queue it waits in.
     pub(crate) fills: Option<(Queue, Registers)>,
+    /// What hazards need to know, on chips that have them.
+    pub(crate) hazard: Option<Box<hazards::Facts>>,
 }
 
 /// A decoded kernel.
@@ -89,9 +92,9 @@ pub(crate) struct Program<const W: usize> {
     pub(crate) ds_count: usize,
     /// Vector registers to keep: those named anywhere and a few more.
     pub(crate) vectors: usize,
-    /// One more than the last `v` named.
+    /// One more than the last `v` that the kernel itself names.
     pub(crate) vgprs: usize,
-    /// One more than the last `a` named.
+    /// One more than the last `a`.
     pub(crate) agprs: usize,
 }
 
@@ -100,6 +103,9 @@ const SLACK: usize = 16;
 
 /// Index of `a0`.
 const ACCUMULATORS: usize = 256;
+
+/// What stands for a word that LLVM knows no instruction for.
+const UNDECODABLE: &str = ".undecodable";
 
 /// Most instructions that are decoded.
 const MAX_INSTRUCTIONS: usize = 1 << 20;
@@ -112,48 +118,60 @@ impl<const W: usize> Program<W> {
         let mut texts: BTreeMap<u64, (usize, String)> = BTreeMap::new();
         let mut open = vec![entry];
         let (start, end) = object.code_range();
+        let mut computed = false;
+        let mut decode = |address: u64, count: usize| {
+            if count == MAX_INSTRUCTIONS {
+                return Err(Error::Format("the kernel is too long".into()));
+            }
+            let bytes = object.code_from(address);
+            Ok(disassembler.decode(bytes, address).unwrap_or_else(|| {
+                let word = bytes.iter().take(4).map(|byte| format!(" {byte:02x}"));
+                (4, format!("{UNDECODABLE}{}", word.collect::<String>()))
+            }))
+        };
         while let Some(mut address) = open.pop() {
             while (start..end).contains(&address) && !texts.contains_key(&address) {
-                if texts.len() == MAX_INSTRUCTIONS {
-                    return Err(Error::Format("the kernel is too long".into()));
-                }
-                let bytes = object.code_from(address);
-                let Some((length, text)) = disassembler.decode(bytes, address) else {
-                    let word: Vec<String> = bytes
-                        .iter()
-                        .take(4)
-                        .map(|byte| format!("{byte:02x}"))
-                        .collect();
-                    texts.insert(address, (4, format!(".undecodable {}", word.join(" "))));
-                    break;
-                };
+                let (length, text) = decode(address, texts.len())?;
                 let next = address + length as u64;
                 let line = Line::parse(&text);
-                if let Some((condition, target)) = branch(&line, next) {
-                    open.push(target);
-                    texts.insert(address, (length, text));
-                    if condition == Condition::Always {
-                        break;
-                    }
-                } else {
-                    let ends = matches!(line.name.as_str(), "s_endpgm" | "s_setpc_b64");
-                    if line.name == "s_getpc_b64" || line.name == "s_swappc_b64" {
-                        // A computed jump may go anywhere: decode all there is.
-                        open.push(start);
-                    }
-                    texts.insert(address, (length, text));
-                    if ends {
-                        break;
-                    }
-                }
+                let name = line.name.as_str();
+                let target = branch(&line, next);
+                open.extend(target.map(|(_, target)| target));
+                computed |= matches!(name, "s_getpc_b64" | "s_swappc_b64");
+                let goes_on = match target {
+                    Some((condition, _)) => condition != Condition::Always,
+                    None => !matches!(name, "s_endpgm" | "s_setpc_b64" | UNDECODABLE),
+                };
+                texts.insert(address, (length, text));
                 address = next;
+                if !goes_on {
+                    break;
+                }
             }
         }
-        Self::build(texts, entry, chip)
+        // What other functions name need not be this kernel's.
+        let reached: BTreeSet<u64> = texts.keys().copied().collect();
+        if computed {
+            // A computed jump may go to any other function: decode all there is.
+            let mut address = start;
+            while address < end {
+                let length = match texts.get(&address) {
+                    Some((length, _)) => *length,
+                    None => {
+                        let (length, text) = decode(address, texts.len())?;
+                        texts.insert(address, (length, text));
+                        length
+                    }
+                };
+                address += length as u64;
+            }
+        }
+        Self::build(texts, &reached, entry, chip)
     }
 
     fn build(
         texts: BTreeMap<u64, (usize, String)>,
+        reached: &BTreeSet<u64>,
         entry: u64,
         chip: Chip,
     ) -> Result<Program<W>, Error> {
@@ -164,7 +182,7 @@ impl<const W: usize> Program<W> {
             .collect();
         let mut insts = Vec::with_capacity(texts.len());
         let mut ds_count = 0;
-        let (mut vgprs, mut agprs) = (0, 0);
+        let (mut vectors, mut vgprs, mut agprs) = (0, 0, 0);
         for (address, (length, text)) in texts {
             let mut inst = inst(address, &text, chip, &mut ds_count);
             let line = Line::parse(&text);
@@ -180,7 +198,9 @@ impl<const W: usize> Program<W> {
                     .map_or(0, |(_, registers)| registers.vector[word]);
                 if let Some(last) = (bits | filled).checked_ilog2() {
                     let end = word * 64 + last as usize + 1;
+                    vectors = vectors.max(end);
                     match end.checked_sub(ACCUMULATORS) {
+                        _ if !reached.contains(&address) => {}
                         Some(end) if end > 0 => agprs = agprs.max(end),
                         _ => vgprs = vgprs.max(end),
                     }
@@ -189,17 +209,22 @@ impl<const W: usize> Program<W> {
             inst.facts = Facts::of(&text, inst.class);
             insts.push(inst);
         }
+        let present = insts
+            .iter()
+            .filter_map(|inst| inst.hazard.as_deref())
+            .fold(0, |bits, facts| bits | facts.then);
+        for inst in &mut insts {
+            if let Some(facts) = &mut inst.hazard {
+                facts.keep_for(present);
+            }
+        }
         let entry = *at.get(&entry).ok_or(Error::Jump { address: entry })?;
         Ok(Program {
             insts,
             entry,
             at,
             ds_count,
-            vectors: SLACK
-                + match agprs {
-                    0 => vgprs,
-                    agprs => ACCUMULATORS + agprs,
-                },
+            vectors: vectors + SLACK,
             vgprs,
             agprs,
         })
@@ -284,6 +309,8 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
             (class, op)
         }
     };
+    let hazard =
+        (chip.isa == Isa::Gfx9).then(|| Box::new(hazards::Facts::new(&Line::parse(text), chip)));
     Inst {
         address,
         text: text.into(),
@@ -292,6 +319,7 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
         op,
         uses,
         fills,
+        hazard,
     }
 }
 

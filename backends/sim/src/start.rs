@@ -68,6 +68,7 @@ impl Start {
             history: Default::default(),
             hint: 0,
             last_mma: None,
+            recent: Default::default(),
             scalar_clean: 0,
             carried: Vec::new(),
         };

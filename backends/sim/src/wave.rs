@@ -1,5 +1,6 @@
 //! The state of one wave.
 
+use crate::hazards::Recent;
 use crate::memory::lds::Touch;
 use crate::text::{EXEC, NULL, SCALARS, VCC};
 use crate::waits::Waits;
@@ -57,6 +58,8 @@ pub(crate) struct Wave<const W: usize> {
     pub(crate) last_mma: Option<(u16, u16)>,
     /// Stores that the workgroup had executed when this wave last invalidated the scalar cache.
     pub(crate) scalar_clean: u64,
+    /// What may still be the first of a hazard's pair.
+    pub(crate) recent: Recent,
     /// LDS accesses that count behind the barrier being waited for.
     pub(crate) carried: Vec<Touch<W>>,
 }

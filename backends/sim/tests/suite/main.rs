@@ -5,6 +5,8 @@
 
 mod build;
 mod cdna;
+mod cdna_instructions;
+mod cdna_memory;
 mod counters;
 mod faults;
 mod flat;
