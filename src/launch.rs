@@ -127,7 +127,7 @@ impl Shape {
                         argument,
                         value,
                         rule: format!("this kernel takes multiples of {multiple}"),
-                        help: help(plan, argument).into(),
+                        help: help(argument).into(),
                     });
                 }
             }
@@ -182,14 +182,12 @@ impl Shape {
 }
 
 /// What would make an argument a multiple of what the kernel takes.
-fn help(plan: &Plan, argument: &str) -> &'static str {
+fn help(argument: &str) -> &'static str {
     match argument {
         "k" => "take a tile.block whose k divides the problem's, or pad A and B with zeros along k",
-        "m" | "n" if plan.bounded() => {
-            "give the spec the extent that is run: it then loads one element at a time"
-        }
         "m" | "n" => {
-            "take a tile.block that divides the problem, or buffer loads, which are bounded"
+            "give the spec the extent that is run and leave atoms.load out: it then loads fewer \
+             elements at a time"
         }
         "ldc" => "pad C's lines, or give gemm.c.ld in the spec: stores are as wide as it allows",
         _ => "pad the matrix's lines, or take a narrower atoms.load",
@@ -198,23 +196,16 @@ fn help(plan: &Plan, argument: &str) -> &'static str {
 
 /// What each argument must be a multiple of: elements for integers, bytes for pointers.
 ///
-/// Where loads and stores are bounded, blocks may overlap the edges along M and N. Range checks
-/// drop whole 32-bit words, so that lines along M or N must still end with one where loads move
-/// words.
+/// Blocks may overlap the edges along M and N. Where a load is inside the matrix as a whole or
+/// not at all, lines along M or N are a multiple of it.
 pub fn requirements(plan: &Plan) -> Vec<(&'static str, u64)> {
     // A plan whose layouts the algebra cannot spread does not compile: no kernel relies on it.
     let widths = access_elements(plan).unwrap_or([1; 3]);
-    let [m, n, k] = plan.block;
-    let edge = |operand: usize, whole: i64| {
-        if !plan.bounded() {
-            whole
-        } else if plan.order(operand) == "col" && widths[operand] > 1 {
-            2
-        } else {
-            1
-        }
+    let edge = |operand: usize| match plan.order(operand) {
+        "col" => plan.whole_elements(operand, widths[operand]),
+        _ => 1,
     };
-    let mut all = vec![("m", edge(0, m)), ("n", edge(1, n)), ("k", k)];
+    let mut all = vec![("m", edge(0)), ("n", edge(1)), ("k", plan.block[2])];
     for (operand, (pointer, ld)) in [("a", "lda"), ("b", "ldb"), ("c", "ldc")]
         .into_iter()
         .enumerate()

@@ -22,8 +22,8 @@ use melior::{
 // Operand positions of the operations that change.
 const COPY_STEP: usize = 2;
 const COPY_BUFFER: usize = 4;
-const MMA_BUFFER: usize = 2;
-const MMA_ACCUMULATOR: usize = 3;
+pub const MMA_BUFFER: usize = 2;
+pub const MMA_ACCUMULATOR: usize = 3;
 
 /// Runs the pass.
 pub fn run<'c>(context: &'c Context, module: &Module<'c>, _plan: &Plan) -> Result<(), PassError> {

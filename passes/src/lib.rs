@@ -71,6 +71,7 @@ mod rewrite;
 pub mod search;
 mod stage_commits;
 pub mod tiling;
+mod unroll_buffers;
 mod widen_copies;
 mod widen_epilogue;
 

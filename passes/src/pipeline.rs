@@ -2,14 +2,14 @@
 
 use crate::{
     PassError, bound_loads, bound_stores, describe::describe, double_buffer, interleave,
-    lay_out_lds, one_buffer, order_blocks, partition, plan::Plan, stage_commits, widen_copies,
-    widen_epilogue,
+    lay_out_lds, one_buffer, order_blocks, partition, plan::Plan, stage_commits, unroll_buffers,
+    widen_copies, widen_epilogue,
 };
 use melior::{
     Context,
     ir::{Module, operation::OperationLike},
 };
-use tilefold_dialect::{atoms::Space, plan::Prefetch};
+use tilefold_dialect::plan::Prefetch;
 
 type Run = for<'c> fn(&'c Context, &Module<'c>, &Plan) -> Result<(), PassError>;
 
@@ -31,7 +31,7 @@ impl Pass {
 }
 
 /// Every pass over the tile dialect, in the order in which they run.
-pub static PASSES: [Pass; 11] = [
+pub static PASSES: [Pass; 12] = [
     Pass {
         name: "partition",
         summary: "spread the problem over workgroups, waves and atoms, with a loop over K tiles",
@@ -76,14 +76,14 @@ pub static PASSES: [Pass; 11] = [
     },
     Pass {
         name: "bound-loads",
-        summary: "load A and B through range-checked buffer descriptors",
-        applies: |plan| plan.load_space == Space::Buffer,
+        summary: "read nothing past the edges of A and B, so that blocks may overlap them",
+        applies: |_| true,
         run: bound_loads::run,
     },
     Pass {
         name: "bound-stores",
         summary: "store nothing past the edges of C, so that blocks may overlap them",
-        applies: Plan::bounded,
+        applies: |_| true,
         run: bound_stores::run,
     },
     Pass {
@@ -91,6 +91,12 @@ pub static PASSES: [Pass; 11] = [
         summary: "spread the loads of the next tiles among the matrix instructions",
         applies: |plan| plan.prefetch == Prefetch::Interleaved,
         run: interleave::run,
+    },
+    Pass {
+        name: "unroll-buffers",
+        summary: "take two steps at a time, so that which buffer is a constant",
+        applies: |plan| plan.buffers == 2,
+        run: unroll_buffers::run,
     },
     Pass {
         name: "order-blocks",

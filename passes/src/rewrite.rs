@@ -64,8 +64,16 @@ pub fn single<'c, 'a>(
 
 /// The first block of an operation's first region.
 pub fn body<'c, 'a>(operation: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, PassError> {
+    region(operation, 0)
+}
+
+/// The first block of an operation's region `index`.
+pub fn region<'c, 'a>(
+    operation: OperationRef<'c, 'a>,
+    index: usize,
+) -> Result<BlockRef<'c, 'a>, PassError> {
     let block = operation
-        .region(0)
+        .region(index)
         .ok()
         .and_then(|region| region.first_block())
         .ok_or(PassError::Form {

@@ -117,7 +117,8 @@ fn ladder_resources_are_the_published_ones() {
                 "{file} on {chip}"
             );
             let main_loop = resources.main_loop.unwrap();
-            assert_eq!((main_loop.mma, main_loop.k_per_iteration), (16, Some(16)));
+            // Two steps of 16 each.
+            assert_eq!((main_loop.mma, main_loop.k_per_iteration), (32, Some(32)));
             // Loads are staged: one 128-bit load and store per operand and K tile.
             assert_eq!(
                 (main_loop.global_loads, main_loop.lds_stores),

@@ -134,12 +134,68 @@ fn every_schedule() {
             );
         }
         for file in LADDER {
-            let mut spec = spec(file, chip);
-            // The first of them loads past what the hardware checks.
-            let load = spec.plan.atoms.load.take();
-            spec.plan.atoms.load = load.map(|load| load.replace("global", "buffer"));
-            let outcome = ran(&built(&spec), [264, 130, 128], Inputs::Signs);
+            let outcome = ran(&built(&spec(file, chip)), [264, 130, 128], Inputs::Signs);
             judge(&format!("{file} on {chip}"), &outcome, true);
+        }
+    }
+}
+
+/// Loads of one word hold four elements of 8 bits, those of 16 bytes sixteen: whatever the lines
+/// of A and B end with is loaded, and nothing past it.
+#[test]
+fn lines_of_bytes() {
+    let element = ElementType::Fp8;
+    for load in [None, Some("global")] {
+        for extent in [64, 68, 66, 65, 97] {
+            let operand =
+                |layout: &OperandLayout| Operand::new(element, layout.clone()).with_ld(112);
+            let mut spec = small("gfx1201")
+                .operand_a(operand(&Col))
+                .operand_b(operand(&Row))
+                .c(ElementType::F32, Col)
+                .accumulate(ElementType::F32)
+                .m(extent)
+                .n(extent);
+            if load.is_some() {
+                let bytes = 1 << extent.trailing_zeros().min(4);
+                spec = spec.load(match bytes {
+                    16 => "global_load_b128",
+                    4 => "global_load_b32",
+                    2 => "global_load_b16",
+                    _ => "global_load_b8",
+                });
+            }
+            let kernel = built(&spec.build().unwrap());
+            let what = format!("{extent} {load:?}");
+            judge(
+                &what,
+                &ran(&kernel, [extent, extent, 64], Inputs::Signs),
+                true,
+            );
+        }
+    }
+}
+
+/// Global loads, which nobody checks, at every edge and for every transposition.
+#[test]
+fn global_loads_stay_inside() {
+    for chip in CHIPS {
+        for (index, transposition) in transpositions().enumerate() {
+            // Each layout meets every third of the extents, and all of them meet each.
+            for [m, n] in RAGGED.into_iter().skip(index % 3).step_by(3) {
+                let mut spec = layouts(chip, transposition, ElementType::F16, None)
+                    .m(m)
+                    .n(n);
+                let odd = |extent: i64, along: bool| along && extent % 8 != 0;
+                if odd(m, *transposition[0] == Col) || odd(n, *transposition[1] == Row) {
+                    spec = spec.load("global_load_b16");
+                } else {
+                    spec = spec.load("global_load_b128");
+                }
+                let what = format!("{chip} {transposition:?} {m} x {n}");
+                let outcome = ran(&built(&spec.build().unwrap()), [m, n, 64], Inputs::Signs);
+                judge(&what, &outcome, true);
+            }
         }
     }
 }
@@ -186,14 +242,15 @@ fn whole_tiles_are_stored_128_bits_at_a_time() {
                         .accumulate(accumulate)
                         .load(load)
                 };
-                let what = format!("{chip} {input} {accumulate} {output} {layout}");
                 let bytes = BLOCK[0] * BLOCK[1] * i64::from(output.bits()) / 8;
                 let expected = (bytes / 64 / 16) as usize; // of 64 threads
-                let whole = stores(spec("global_load_b128"));
-                assert_eq!(whole, (expected, expected), "{what}");
-                // The same again, and what blocks at the edge store instead.
-                let (_, wide) = stores(spec("buffer_load_b128"));
-                assert_eq!(wide, 2 * expected, "{what}");
+                for load in ["global_load_b128", "buffer_load_b128"] {
+                    // Those of whole blocks, and the same again in blocks at the edge, beside
+                    // what these store element by element.
+                    let (_, wide) = stores(spec(load));
+                    let what = format!("{chip} {input} {accumulate} {output} {layout} {load}");
+                    assert_eq!(wide, 2 * expected, "{what}");
+                }
             }
         }
     }

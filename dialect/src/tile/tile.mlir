@@ -39,8 +39,9 @@ irdl.dialect @tile {
   }
 
   // An operand as a matrix of `rows` x `cols`, contiguous along one of the two ("row": the
-  // second coordinate), `ld` elements from one line to the next. `space` is "global", or
-  // "buffer" where accesses go through a range-checked descriptor.
+  // second coordinate), `ld` elements from one line to the next. `space` is "global"; "buffer"
+  // where accesses go through a range-checked descriptor; "clamped" where lanes past the last
+  // row (by the first coordinate) access the last one instead.
   irdl.operation @view {
     %base = irdl.any
     %rows = irdl.is i32

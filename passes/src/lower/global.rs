@@ -23,7 +23,18 @@ pub struct Matrix<'c> {
     pub element: ElementType,
     /// Which coordinate is contiguous.
     pub along: usize,
-    pub buffer: bool,
+    pub access: Access,
+}
+
+/// How accesses of A, B or C are kept inside it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// They are not.
+    Global,
+    /// Lanes past the last row access the last one.
+    Clamped,
+    /// By the range check of a descriptor.
+    Buffer,
 }
 
 impl<'c> Matrix<'c> {
@@ -91,20 +102,20 @@ impl<'c> Matrix<'c> {
     }
 }
 
-/// Where the loads of a tile start.
+/// Where the loads of a tile start, and where each lies from there.
 enum Base<'c> {
-    Pointer(Value<'c, 'c>),
-    Buffer(Value<'c, 'c>),
+    /// An address, and each load's bytes from it in a lane.
+    Pointer(Value<'c, 'c>, Vec<Value<'c, 'c>>),
+    /// A descriptor, bytes from its start to a lane's first element, and from there the bytes
+    /// across lines of each load, which are the same for all lanes.
+    Buffer(Value<'c, 'c>, Value<'c, 'c>, Vec<Option<Value<'c, 'c>>>),
 }
 
 /// The loads of one tile, each to be emitted where the schedule has it.
 pub struct TileLoads<'c> {
     base: Base<'c>,
-    /// Bytes from the base to a thread's first element.
-    thread: Value<'c, 'c>,
-    entry: Emit<'c>,
-    /// Bytes from there: across lines, the same for all lanes, and along the line.
-    offsets: Vec<(Option<Value<'c, 'c>>, i64)>,
+    /// What each load adds to that, in bytes.
+    constants: Vec<i64>,
     bits: i64,
     r#type: Type<'c>,
 }
@@ -112,7 +123,7 @@ pub struct TileLoads<'c> {
 impl<'c> TileLoads<'c> {
     /// Loads of each lane.
     pub fn len(&self) -> usize {
-        self.offsets.len()
+        self.constants.len()
     }
 
     /// Emits load `index`; an integer vector.
@@ -122,27 +133,25 @@ impl<'c> TileLoads<'c> {
     /// the other reading (a comment in LLVM) it does not, and rows past the operand's last are
     /// not stopped; they only ever reach rows or columns of C that nobody stores.
     pub fn load(&self, emit: &Emit<'c>, index: usize) -> Value<'c, 'c> {
-        let (across, along) = self.offsets[index];
-        match self.base {
-            Base::Pointer(base) => {
-                let entry = &self.entry;
-                let lane = across.map_or(self.thread, |across| entry.add(self.thread, across));
-                let pointer = emit.offset_by(emit.offset(base, entry.widen(lane)), along);
+        let constant = self.constants[index];
+        match &self.base {
+            Base::Pointer(base, lanes) => {
+                let pointer = emit.offset_by(emit.offset(*base, lanes[index]), constant);
                 emit.load(pointer, self.r#type, self.bits / 8)
             }
-            Base::Buffer(resource) => {
-                let offset = match along {
-                    0 => self.thread,
-                    _ => emit.add(self.thread, emit.constant(32, along)),
+            Base::Buffer(resource, thread, across) => {
+                let offset = match constant {
+                    0 => *thread,
+                    _ => emit.add(*thread, emit.constant(32, constant)),
                 };
-                let scalar = across.unwrap_or_else(|| emit.constant(32, 0));
+                let scalar = across[index].unwrap_or_else(|| emit.constant(32, 0));
                 let words = self.bits / 32;
                 let raw = if words == 0 {
                     emit.int(self.bits as u32)
                 } else {
                     emit.vector(words, 32)
                 };
-                let operands = [resource, offset, scalar, emit.constant(32, 0)];
+                let operands = [*resource, offset, scalar, emit.constant(32, 0)];
                 let loaded = emit.op("rocdl.raw.ptr.buffer.load", &operands, raw, &[]);
                 emit.bitcast(loaded, self.r#type)
             }
@@ -170,7 +179,11 @@ impl<'c> Lowering<'c, '_> {
             ld: self.scalar(operation, 3)?,
             element,
             along: usize::from(text(&operation, "order")? == "row"),
-            buffer: text(&operation, "space")? == "buffer",
+            access: match text(&operation, "space")? {
+                "buffer" => Access::Buffer,
+                "clamped" => Access::Clamped,
+                _ => Access::Global,
+            },
         };
         self.bind(
             rewrite::result(operation, 0)?,
@@ -258,36 +271,75 @@ impl<'c> Lowering<'c, '_> {
         let row = entry.mul(block, entry.constant(32, tile[0]));
         let panel = entry.offset(matrix.base, matrix.offset_of(&entry, 0, row));
         let column = emit.mul(step, emit.constant(32, tile[1]));
-        let thread = matrix.thread_offset(&entry, self.thread, &coordinates);
         let base = emit.offset(panel, matrix.offset_of(emit, 1, column));
-        let base = if !matrix.buffer {
-            Base::Pointer(base)
-        } else if matrix.along == 1 {
-            // The panel's span, less what the steps before have passed.
-            let whole = self.span(&entry, matrix, tile, [row, entry.constant(32, 0)], true);
-            let passed = matrix.offset_of(emit, 1, column);
-            let left = emit.binary("llvm.sub", whole, passed);
-            Base::Buffer(descriptor(emit, base, left))
+        let positions = coordinates.values.iter().step_by(width as usize).copied();
+        let (base, constants) = if matrix.access == Access::Buffer {
+            // Of rows that are lines the panel's span, less what the steps before have passed.
+            let bytes = if matrix.along == 1 {
+                let whole = self.span(&entry, matrix, tile, [row, entry.constant(32, 0)], true);
+                emit.binary("llvm.sub", whole, matrix.offset_of(emit, 1, column))
+            } else {
+                self.span(emit, matrix, tile, [row, column], false)
+            };
+            let thread = matrix.thread_offset(&entry, self.thread, &coordinates);
+            let (across, constants) = positions
+                .map(|position| matrix.value_offset(&entry, position))
+                .unzip();
+            let resource = descriptor(emit, base, bytes);
+            (Base::Buffer(resource, thread, across), constants)
         } else {
-            let bytes = self.span(emit, matrix, tile, [row, column], false);
-            Base::Buffer(descriptor(emit, base, bytes))
+            let (lanes, constants) = positions
+                .map(|position| self.lane_offset(matrix, &coordinates, position, row, width))
+                .unzip();
+            (Base::Pointer(base, lanes), constants)
         };
-        let offsets = coordinates
-            .values
-            .iter()
-            .step_by(width as usize)
-            .map(|position| matrix.value_offset(&entry, *position))
-            .collect();
         let r#type = emit.vector(width, matrix.element.bits());
         let bits = i64::from(atom.bits);
         Ok(TileLoads {
             base,
-            thread,
-            entry,
-            offsets,
+            constants,
             bits,
             r#type,
         })
+    }
+
+    /// Bytes from the first element of the tile whose rows start at `first` to a lane's access of
+    /// `width` elements at `position`, in 64 bits, and a constant that is still to be added.
+    ///
+    /// Of a clamped matrix a lane whose access would lie past the last row has the last access
+    /// inside: rows that lie along lines are a multiple of the width.
+    fn lane_offset(
+        &self,
+        matrix: &Matrix<'c>,
+        coordinates: &Coordinates,
+        position: [i64; 2],
+        first: Value<'c, 'c>,
+        width: i64,
+    ) -> (Value<'c, 'c>, i64) {
+        let entry = self.entry;
+        let of_thread = |coordinate: usize| {
+            of_thread(&entry, self.thread, &coordinates.threads[coordinate])
+                .unwrap_or_else(|| entry.constant(32, 0))
+        };
+        let mut row = entry.add(of_thread(0), entry.constant(32, position[0]));
+        if matrix.access == Access::Clamped {
+            let accessed = if matrix.along == 0 { width } else { 1 };
+            let left = entry.binary("llvm.sub", matrix.extents[0], first);
+            let last = entry.binary("llvm.sub", left, entry.constant(32, accessed));
+            row = entry.op("llvm.intr.umin", &[row, last], entry.int(32), &[]);
+        }
+        let (column, constant) = if matrix.along == 1 {
+            (of_thread(1), position[1] * matrix.bytes())
+        } else {
+            let column = entry.add(of_thread(1), entry.constant(32, position[1]));
+            (column, 0)
+        };
+        let elements = entry.add(
+            entry.mul(row, matrix.stride(&entry, 0)),
+            entry.mul(column, matrix.stride(&entry, 1)),
+        );
+        let bytes = entry.mul(elements, entry.constant(32, matrix.bytes()));
+        (entry.widen(bytes), constant)
     }
 
     /// Bytes from the first element of a tile at `start` to the end of the last one of its

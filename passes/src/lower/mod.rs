@@ -272,6 +272,7 @@ impl<'c> Lowering<'c, '_> {
                 "tile.fold" => self.fold(emit, operation)?,
                 "tile.store" => self.store_tile(emit, operation)?,
                 "scf.for" => self.r#loop(globals, emit, operation)?,
+                "scf.if" => self.branch(globals, emit, operation)?,
                 "func.return" | "scf.yield" => {}
                 _ if name.starts_with("arith.") => self.arith(emit, operation)?,
                 _ => {
@@ -283,6 +284,42 @@ impl<'c> Lowering<'c, '_> {
             }
             previous = name;
         }
+        Ok(())
+    }
+
+    /// Either of two regions that end with accumulators.
+    fn branch(
+        &mut self,
+        globals: &Emit<'c>,
+        emit: &Emit<'c>,
+        operation: OperationRef<'c, '_>,
+    ) -> Result<(), PassError> {
+        let condition = self.scalar(operation, 0)?;
+        let mut types = Vec::new();
+        let mut regions = Vec::new();
+        for index in [0, 1] {
+            let region = Region::new();
+            let inner = region.append_block(Block::new(&[]));
+            let body = Emit::new(emit.context, emit.location, inner);
+            let source = rewrite::region(operation, index)?;
+            self.block(globals, &body, source)?;
+            let sums = self.registers(rewrite::single(source, "scf.yield")?, 0)?;
+            types = sums.iter().map(|value| value.r#type()).collect();
+            body.effect("scf.yield", &sums, &[]);
+            regions.push(region);
+        }
+        let count = types.len();
+        let branch = OperationBuilder::new("scf.if", emit.location)
+            .add_operands(&[condition])
+            .add_results(&types)
+            .add_regions_vec(regions)
+            .build()
+            .expect("the result types are given, so that nothing is inferred");
+        let branch = emit.append(branch);
+        let sums = (0..count)
+            .map(|index| rewrite::result(branch, index))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(sums));
         Ok(())
     }
 

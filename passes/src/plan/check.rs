@@ -356,7 +356,8 @@ pub fn copy(
     let widest = load.map_or(128 / i64::from(atom.input.bits()), |load| {
         load.elements(atom.input)
     });
-    let aligned = widest.min(loaded_elements(problem, operand));
+    let space = load.map_or(Space::Buffer, |load| load.space);
+    let aligned = widest.min(loaded_elements(problem, operand, space));
     let copy = match (&partial.threads, &partial.values) {
         (Some(thread_layout), Some(values)) => {
             given_copy(spec, operand, tile, threads, [thread_layout, values]).map(|whole| {
@@ -499,14 +500,28 @@ pub fn aligned_elements(problem: &Problem, operand: usize) -> i64 {
     apart.map_or(16, |apart| 1 << apart.trailing_zeros().min(4))
 }
 
-/// Elements up to 16 that loads of A or B may move at once. Range checks drop whole 32-bit
-/// words: where the last line of the matrix may end within one, elements are loaded one by one.
-fn loaded_elements(problem: &Problem, operand: usize) -> i64 {
+/// Elements up to 16 that loads of A or B may move at once. Where lines run along M or N, they
+/// are whole numbers of what cannot be half inside the matrix.
+fn loaded_elements(problem: &Problem, operand: usize, space: Space) -> i64 {
     let lines = lines(problem, operand);
-    let odd = lines.length.exact().is_some_and(|length| length % 2 != 0);
-    if odd && !lines.along_k {
-        1
+    let aligned = aligned_elements(problem, operand);
+    let Some(length) = lines.length.exact().filter(|_| !lines.along_k) else {
+        return aligned;
+    };
+    let element = [&problem.a, &problem.b][operand].element;
+    let indivisible = indivisible(space, element, aligned);
+    if length % indivisible == 0 {
+        aligned
     } else {
-        aligned_elements(problem, operand)
+        1 << length.trailing_zeros()
+    }
+}
+
+/// Elements of a load of `width` that are inside the matrix together or not at all: range checks
+/// of buffers drop whole 32-bit words, and a global load is moved inside as a whole.
+pub fn indivisible(space: Space, element: ElementType, width: i64) -> i64 {
+    match space {
+        Space::Buffer => width.min(32 / i64::from(element.bits())),
+        _ => width,
     }
 }

@@ -232,10 +232,10 @@ impl Plan {
         check::aligned_elements(&self.problem, operand)
     }
 
-    /// Whether blocks may overlap the edges of C: loads are range-checked, and stores are then
-    /// bounded too.
-    pub fn bounded(&self) -> bool {
-        self.load_space == Space::Buffer
+    /// What lines of operand 0 (A) or 1 (B) that run along M or N must be a multiple of, in
+    /// elements, where loads of the operand move `width` elements.
+    pub fn whole_elements(&self, operand: usize, width: i64) -> i64 {
+        check::indivisible(self.load_space, self.operand(operand).element, width)
     }
 
     /// "row" where the second coordinate of the operand's tiles is contiguous in memory.
