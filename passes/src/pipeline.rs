@@ -93,16 +93,16 @@ pub static PASSES: [Pass; 12] = [
         run: interleave::run,
     },
     Pass {
-        name: "unroll-buffers",
-        summary: "take two steps at a time, so that which buffer is a constant",
-        applies: |plan| plan.buffers == 2,
-        run: unroll_buffers::run,
-    },
-    Pass {
         name: "order-blocks",
         summary: "hand out tiles of C in groups of rows",
         applies: |plan| plan.group_rows.is_some_and(|rows| rows > 1),
         run: order_blocks::run,
+    },
+    Pass {
+        name: "unroll-buffers",
+        summary: "take two steps at a time, so that which buffer is a constant",
+        applies: |plan| plan.buffers == 2,
+        run: unroll_buffers::run,
     },
 ];
 

@@ -102,6 +102,9 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, _plan: &Plan) -> Resul
         rewrite::mutable(*operation).replace_uses_of_with(step.current, zero);
         rewrite::mutable(*operation).replace_uses_of_with(step.other, one);
     }
+    for buffer in rewrite::named(step.block, "arith.andi") {
+        rewrite::erase(buffer);
+    }
     Ok(())
 }
 
