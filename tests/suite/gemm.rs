@@ -119,10 +119,11 @@ fn ladder_resources_are_the_published_ones() {
             let main_loop = resources.main_loop.unwrap();
             // Two steps of 16 each.
             assert_eq!((main_loop.mma, main_loop.k_per_iteration), (32, Some(32)));
-            // Loads are staged: one 128-bit load and store per operand and K tile.
+            // Loads are staged: one 128-bit load and store per operand and K tile, of which a turn of
+            // the loop has two.
             assert_eq!(
                 (main_loop.global_loads, main_loop.lds_stores),
-                (2, 2),
+                (4, 4),
                 "{file} on {chip}"
             );
         }
