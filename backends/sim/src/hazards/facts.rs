@@ -282,7 +282,6 @@ impl Facts {
 
     /// Drops the deeds that make no pair with what `present` has, a bit for each [`Then`].
     pub(crate) fn keep_for(&mut self, present: u32) {
-        self.deeds
-            .retain(|deed| deed.rows().any(|row| present >> row.then as u8 & 1 == 1));
+        self.deeds.retain_mut(|deed| deed.keep_for(present));
     }
 }

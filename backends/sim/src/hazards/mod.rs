@@ -374,9 +374,11 @@ impl Recent {
                     return None;
                 }
                 let deed = facts_of(first as usize)?.deeds.get(usize::from(at))?;
+                if deed.thens & facts.then == 0 {
+                    return None;
+                }
                 let has = clock - when;
-                deed.rows().find_map(|row| {
-                    let needs = deed.needs(row);
+                deed.rows.iter().find_map(|&(row, needs)| {
                     (has < u64::from(needs) && facts.completes(row, deed)).then_some(Met {
                         row,
                         first: first as usize,
@@ -397,38 +399,45 @@ impl Recent {
 
 /// Registers of an instruction and what it does with them that may be the first of a pair.
 pub(crate) struct Deed {
-    pub(crate) first: First,
     pub(crate) registers: Registers,
-    pub(crate) passes: u32,
     /// Mnemonic, where pairs of the same one differ from others.
     pub(crate) name: String,
-    /// Most wait states of any pair.
+    /// The hazards that it may begin, and the wait states that they need.
+    rows: Vec<(&'static Row, u32)>,
+    /// What may be their second instruction: a bit for each [`Then`].
+    thens: u32,
+    /// Most wait states of any.
     longest: u32,
 }
 
 impl Deed {
     pub(crate) fn new(first: First, registers: Registers, passes: u32, name: &str) -> Deed {
+        let needs = |row: &Row| match row.states {
+            States::Fixed(states) => states,
+            States::Passes(states) => states(passes),
+        };
+        let rows = ROWS.iter().filter(|row| row.first == first);
         let mut deed = Deed {
-            first,
             registers,
-            passes,
             name: name.to_owned(),
+            rows: rows.map(|row| (row, needs(row))).collect(),
+            thens: 0,
             longest: 0,
         };
-        deed.longest = deed.rows().map(|row| deed.needs(row)).max().unwrap_or(0);
+        deed.keep_for(u32::MAX);
         deed
     }
 
-    fn rows(&self) -> impl Iterator<Item = &'static Row> {
-        let first = self.first;
-        ROWS.iter().filter(move |row| row.first == first)
-    }
-
-    fn needs(&self, row: &Row) -> u32 {
-        match row.states {
-            States::Fixed(states) => states,
-            States::Passes(states) => states(self.passes),
-        }
+    /// Drops the hazards whose second instruction is none of `present`; whether any are left.
+    fn keep_for(&mut self, present: u32) -> bool {
+        self.rows
+            .retain(|(row, _)| present >> row.then as u8 & 1 == 1);
+        let rows = self.rows.iter();
+        self.thens = rows
+            .clone()
+            .fold(0, |bits, (row, _)| bits | 1 << row.then as u8);
+        self.longest = rows.map(|(_, needs)| *needs).max().unwrap_or(0);
+        !self.rows.is_empty()
     }
 }
 

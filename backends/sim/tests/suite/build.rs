@@ -56,6 +56,13 @@ pub fn assemble(chip: &str, source: &str) -> Vec<u8> {
     run(chip, "assembler", source, &[])
 }
 
+/// What clang makes of an OpenCL C source before it is assembled.
+pub fn assembly(chip: &str, source: &str) -> String {
+    let flags = ["-cl-std=CL2.0", "-S"];
+    let text = run(chip, "cl", &format!("{PRELUDE}{source}"), &flags);
+    String::from_utf8(text).expect("assembly is text")
+}
+
 /// The ELF file of an OpenCL C source.
 pub fn elf(chip: &str, source: &str) -> Vec<u8> {
     run(

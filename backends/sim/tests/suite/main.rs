@@ -5,6 +5,7 @@
 
 mod build;
 mod cdna;
+mod cdna_hazards;
 mod cdna_instructions;
 mod cdna_memory;
 mod counters;
