@@ -2,6 +2,7 @@
 
 use super::{Common, Deed, First, Row, Then};
 use crate::chip::Chip;
+use crate::mma::Mfma;
 use crate::text::{Line, M0, VCC, Value, list_numbers};
 use crate::waits::Registers;
 
@@ -87,9 +88,10 @@ fn passes(line: &Line, chip: Chip) -> u32 {
         Some(cycles) => Some(cycles),
         None => machine.matrix_cycles(&line.name),
     };
-    match cycles {
-        Some(cycles) => cycles / 4,
-        None if line.name.contains("_4x4x4") => 2,
+    // Shapes that the record leaves out, and products of sparse matrices.
+    let passes = cycles.map(|cycles| cycles / 4);
+    match passes.or_else(|| Some(Mfma::new(line).ok()?.passes())) {
+        Some(passes) => passes,
         None if line.name.contains("_16x16") => 4,
         None => 8,
     }

@@ -25,10 +25,18 @@ use crate::text::{Line, Value};
 use crate::valu::{Type, constant};
 use crate::wave::Wave;
 
+/// Where a scale comes from.
 #[derive(Debug, Clone, Copy)]
 enum Source {
     Vector(u16),
     Scalar(u16),
+    Const(u32),
+}
+
+/// Where C comes from.
+#[derive(Debug, Clone, Copy)]
+enum Addend {
+    Vector(u16),
     Const(u64),
 }
 
@@ -41,7 +49,7 @@ pub(crate) struct Mfma {
     shape: Shape,
     /// First registers and formats of A and B.
     inputs: [(u16, Format); 2],
-    c: Source,
+    c: Addend,
     d: u16,
     /// Scales of A and B and the byte of them that counts.
     scales: Option<[(Source, u32); 2]>,
@@ -54,7 +62,7 @@ pub(crate) struct Mfma {
 }
 
 /// Registers from the first, how many.
-pub(crate) type Range = (u16, u16);
+type Range = (u16, u16);
 
 impl Mfma {
     /// The MFMA of a line; the error says what is not known about it.
@@ -118,8 +126,8 @@ impl Mfma {
             ))
         };
         let c = match &line.operands.get(3)?.value {
-            Value::Vector { .. } => Source::Vector(register(3, shape.accumulators())?),
-            value => Source::Const(constant(
+            Value::Vector { .. } => Addend::Vector(register(3, shape.accumulators())?),
+            value => Addend::Const(constant(
                 value,
                 match shape.accumulator {
                     Accumulator::F32 => Type::F32,
@@ -134,7 +142,7 @@ impl Mfma {
             let source = match &line.operands.get(at + 4)?.value {
                 Value::Vector { first, .. } => Source::Vector(*first),
                 Value::Scalar { first, .. } => Source::Scalar(*first),
-                value => Source::Const(constant(value, Type::B32)?),
+                value => Source::Const(constant(value, Type::B32)? as u32),
             };
             Some((
                 source,
@@ -161,15 +169,19 @@ impl Mfma {
     }
 
     /// Registers of A and of B.
-    pub(crate) fn inputs(&self) -> [Range; 2] {
+    fn inputs(&self) -> [Range; 2] {
         self.inputs.map(|(first, format)| {
             let registers = self.shape.per_lane() * format.bits() / 32;
             (first, registers as u16)
         })
     }
 
-    /// Whether it is one of the double-precision instructions, whose hazards are their own.
-    pub(crate) fn is_f64(&self) -> bool {
+    /// Passes of four cycles, on which hazards depend.
+    pub(crate) fn passes(&self) -> u32 {
+        self.shape.passes(self.inputs.map(|(_, format)| format))
+    }
+
+    fn is_f64(&self) -> bool {
         self.shape.accumulator == Accumulator::F64
     }
 
@@ -247,7 +259,7 @@ impl Mfma {
                 let word = match source {
                     Source::Vector(index) => v[usize::from(index)][block * D + row],
                     Source::Scalar(index) => s[usize::from(index)],
-                    Source::Const(bits) => bits as u32,
+                    Source::Const(bits) => bits,
                 };
                 e8m0(word >> (8 * byte) & 0xff)
             })
@@ -259,13 +271,13 @@ impl Mfma {
         let (d, count) = (usize::from(self.d), self.shape.accumulators());
         let words = if self.is_f64() { 2 } else { 1 };
         match self.c {
-            Source::Vector(first) | Source::Scalar(first) => {
+            Addend::Vector(first) => {
                 let first = usize::from(first);
                 if first != d {
                     v.copy_within(first..first + count, d);
                 }
             }
-            Source::Const(bits) => {
+            Addend::Const(bits) => {
                 for (at, register) in v[d..d + count].iter_mut().enumerate() {
                     *register = [(bits >> (at % words * 32)) as u32; W];
                 }
@@ -338,37 +350,6 @@ impl Mfma {
     }
 }
 
-/// What hazards between instructions depend on.
-#[allow(dead_code, reason = "read by checks of hazards only")]
-impl Mfma {
-    /// Registers of C; none for a constant.
-    pub(crate) fn addend(&self) -> Option<Range> {
-        match self.c {
-            Source::Vector(first) => Some((first, self.shape.accumulators() as u16)),
-            _ => None,
-        }
-    }
-
-    /// Vector registers of the scales.
-    pub(crate) fn scales(&self) -> impl Iterator<Item = Range> {
-        let scales = self.scales.iter().flatten();
-        scales.filter_map(|(source, _)| match source {
-            Source::Vector(first) => Some((*first, 1)),
-            _ => None,
-        })
-    }
-
-    /// Registers of D.
-    pub(crate) fn result(&self) -> Range {
-        (self.d, self.shape.accumulators() as u16)
-    }
-
-    /// Passes of four cycles.
-    pub(crate) fn passes(&self) -> u32 {
-        self.shape.passes(self.inputs.map(|(_, format)| format))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -383,15 +364,29 @@ mod tests {
                     op_sel_hi:[0,0,0] blgp:4";
         let scaled = mfma(text).unwrap();
         assert_eq!(scaled.inputs(), [(8, 8), (16, 4)]);
-        assert_eq!(scaled.addend(), Some((256, 16)));
-        assert_eq!(scaled.result(), (256, 16));
-        assert!(scaled.scales().eq([(24, 1), (25, 1)]));
         assert_eq!(scaled.passes(), 16);
         let small = "v_mfma_f32_32x32x64_f8f6f4 v[0:15], v[8:13], v[16:19], 0 cbsz:2 blgp:4";
         let small = mfma(small).unwrap();
-        assert_eq!((small.passes(), small.addend()), (8, None));
+        assert_eq!(small.passes(), 8);
         let double = mfma("v_mfma_f64_16x16x4_f64 v[0:7], v[8:9], v[10:11], v[0:7]").unwrap();
         assert!(double.is_f64() && double.passes() == 16);
+    }
+
+    #[test]
+    fn passes_are_those_of_the_machine_record() {
+        let machine = tilefold_machine::Machine::by_name("gfx950").unwrap();
+        let mut compared = 0;
+        for (name, cycles) in machine.matrix_instructions() {
+            let name = name
+                .trim_start_matches("v_mfma_")
+                .trim_start_matches("scale_");
+            let shape = Shape::find(name).unwrap();
+            // The record's cycles are those of the widest formats.
+            let formats = shape.formats.unwrap_or([Format::Fp8; 2]);
+            assert_eq!(4 * shape.passes(formats), cycles, "{name}");
+            compared += 1;
+        }
+        assert!(compared >= 26);
     }
 
     #[test]

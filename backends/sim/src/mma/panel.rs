@@ -8,7 +8,6 @@
 
 use super::format::{self, Format};
 use crate::simd::vectorized;
-use crate::valu::float::sum_odd;
 
 /// Which k an element of a lane is.
 #[derive(Debug, Clone, Copy)]
@@ -68,12 +67,13 @@ vectorized! {
             Format::F64 => {}
         }
         let Some(scales) = scales else { return };
-        for (rows, scales) in panel.chunks_mut(SCALED).zip(scales) {
-            for row in rows {
-                for i in 0..D {
-                    row[i] *= scales[i];
-                }
+        for (k, row) in panel.iter_mut().enumerate() {
+            // A row apart is what the host multiplies in one go.
+            let (mut scaled, scales) = (*row, &scales[k / SCALED]);
+            for i in 0..D {
+                scaled[i] *= scales[i];
             }
+            *row = scaled;
         }
     }
 }
@@ -138,12 +138,12 @@ vectorized! {
             *wide = f64::from(value);
         }
         let Some(scales) = scales else { return };
-        for (rows, scales) in wide.chunks_mut(SCALED).zip(scales) {
-            for row in rows {
-                for i in 0..D {
-                    row[i] *= scales[i];
-                }
+        for (k, row) in wide.iter_mut().enumerate() {
+            let (mut scaled, scales) = (*row, &scales[k / SCALED]);
+            for i in 0..D {
+                scaled[i] *= scales[i];
             }
+            *row = scaled;
         }
     }
 }
@@ -201,8 +201,23 @@ macro_rules! multiply {
 /// C plus the sum of products, rounded once; a NaN is the positive quiet one.
 #[inline(always)]
 fn rounded(word: u32, sum: f64) -> u32 {
-    let value = sum_odd(sum, f64::from(f32::from_bits(word))) as f32;
-    if value.is_nan() {
+    let c = f64::from(f32::from_bits(word));
+    let total = sum + c;
+    // What the sum in f64 lost, by Knuth's two-sum; where it lost something its last bit is made
+    // odd, so that the rounding to f32 is as if from the exact sum. Without branches, so that the
+    // host does many at once.
+    let shadow = total - sum;
+    let lost = (sum - (total - shadow)) + (c - shadow);
+    let bits = total.to_bits();
+    let inexact = (lost.abs() > 0.0) & (lost.abs() < f64::INFINITY) & (bits & 1 == 0);
+    let step = if (lost > 0.0) == (total > 0.0) {
+        1
+    } else {
+        u64::MAX
+    };
+    let odd = bits.wrapping_add(if inexact { step } else { 0 });
+    let value = f64::from_bits(odd) as f32;
+    if total.is_nan() {
         0x7fc0_0000
     } else {
         value.to_bits()
@@ -232,12 +247,11 @@ macro_rules! accumulate {
                     let piece = piece(at, dim);
                     let sums = multiply!($float, a, b, piece);
                     for (sums, register) in sums.iter().zip(&mut registers[piece.register..]) {
-                        let words: &mut [u32; 16] = (&mut register[piece.lane..piece.lane + 16])
-                            .try_into()
-                            .expect("the slice has 16 lanes");
+                        let (mut words, sums): ([u32; 16], _) = (*lanes(register, piece.lane), *sums);
                         for n in 0..16 {
                             words[n] = $add(words[n], f64::from(sums[n]));
                         }
+                        register[piece.lane..piece.lane + 16].copy_from_slice(&words);
                     }
                 }
             }
