@@ -40,7 +40,7 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) across_units: bool,
     /// Words that the instruction being executed stores, by address over four.
     pub(crate) stored: Vec<u64>,
-    /// Stores executed.
+    /// Stores and atomic operations executed.
     pub(crate) stores: u64,
     /// What waves stored and did not wait for before a barrier.
     pub(crate) exposed: Exposed,
@@ -225,13 +225,8 @@ impl<'a, const W: usize> Group<'a, W> {
         let exec = wave.exec();
         let count = &mut self.tally.counts[wave.pc];
         count.executions += 1;
-        if inst.facts.vector {
-            count.lanes += if exec == Wave::<W>::ALL {
-                W as u64
-            } else {
-                u64::from(exec.count_ones())
-            };
-            self.tally.lanes += W as u64;
+        if inst.facts.vector && exec != Wave::<W>::ALL {
+            count.off += W as u64 - u64::from(exec.count_ones());
             self.tally.partly_off += u64::from(exec != wave.items);
         }
         exec
@@ -307,8 +302,8 @@ impl<'a, const W: usize> Group<'a, W> {
                     false => touch,
                 };
                 wave.waits.push(queue, registers, touch);
+                self.stores += u64::from(vmem.is_atomic() || !self.stored.is_empty());
                 if !self.stored.is_empty() {
-                    self.stores += 1;
                     wave.waits.last_stores(queue, &self.stored);
                 }
             }

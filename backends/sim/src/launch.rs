@@ -200,10 +200,10 @@ impl Simulator {
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
             .collect();
         let packet = start::packet(launch, lds_bytes, descriptor.scratch_bytes);
-        let [kernarg, packet, image] = [&kernarg[..], &packet[..], object.image()].map(|bytes| {
-            let id = self.memory.alloc_input(bytes);
-            self.memory.address(id).unwrap_or(0)
-        });
+        let mut own = |bytes: &[u8], name| self.memory.alloc_own(bytes, name);
+        let kernarg = own(&kernarg, "the kernel's arguments");
+        let packet = own(&packet, "the dispatch packet");
+        let image = own(object.image(), "the code object");
         let start = Start {
             descriptor,
             isa: object.target().isa,

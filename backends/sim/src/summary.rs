@@ -8,9 +8,9 @@ use crate::counters::{
 };
 use crate::launch::Launch;
 use crate::object::CodeObject;
-use crate::program::{Op, Program};
+use crate::program::{Inst, Op, Program};
 use crate::report::Report;
-use crate::tally::Tally;
+use crate::tally::{Count, Tally};
 
 pub(crate) fn report<const W: usize>(
     mut tally: Tally,
@@ -34,7 +34,7 @@ pub(crate) fn report<const W: usize>(
             instruction: inst.text.to_string(),
             source: source(inst.address),
             executions: count.executions,
-            active_lanes: count.lanes,
+            active_lanes: active(inst, count),
             moved: Moved {
                 read: count.read,
                 written: count.written,
@@ -53,7 +53,7 @@ pub(crate) fn report<const W: usize>(
         *by_class.entry(inst.class).or_default() += count.executions;
         if inst.facts.vector {
             vector_instructions += count.executions;
-            active_lanes += count.lanes;
+            active_lanes += active(inst, count);
         }
         if let Some(space) = inst.facts.space {
             let sum = moved.entry(space).or_default();
@@ -82,7 +82,7 @@ pub(crate) fn report<const W: usize>(
             vector_instructions,
             partly_off: tally.partly_off,
             active_lanes,
-            lanes: tally.lanes,
+            lanes: vector_instructions * W as u64,
         },
         conflicts: conflicts(&tally, program),
     };
@@ -101,6 +101,14 @@ pub(crate) fn report<const W: usize>(
         sampled: None,
         trace: tally.trace,
         notes,
+    }
+}
+
+/// Lanes that were on, summed over the executions of a vector instruction.
+fn active<const W: usize>(inst: &Inst<W>, count: &Count) -> u64 {
+    match inst.facts.vector {
+        true => count.executions * W as u64 - count.off,
+        false => 0,
     }
 }
 

@@ -6,8 +6,8 @@ use crate::check::{Check, Finding};
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Count {
     pub(crate) executions: u64,
-    /// Active lanes, of vector instructions.
-    pub(crate) lanes: u64,
+    /// Lanes that were off, of vector instructions.
+    pub(crate) off: u64,
     pub(crate) read: u64,
     pub(crate) written: u64,
 }
@@ -22,8 +22,6 @@ pub(crate) struct Tally {
     pub(crate) counts: Vec<Count>,
     /// Vector instructions executed while some work-items were off.
     pub(crate) partly_off: u64,
-    /// Lanes that the vector instructions executed could have had on.
-    pub(crate) lanes: u64,
     /// Times that lanes parted.
     pub(crate) partings: u64,
     /// Bytes that memory instructions read and wrote, LDS instructions left out.
@@ -43,7 +41,6 @@ impl Tally {
             trace: None,
             counts: vec![Count::default(); instructions],
             partly_off: 0,
-            lanes: 0,
             partings: 0,
             read: 0,
             written: 0,
@@ -63,12 +60,11 @@ impl Tally {
         add(&mut self.checks, &other.checks);
         for (sum, more) in self.counts.iter_mut().zip(&other.counts) {
             sum.executions += more.executions;
-            sum.lanes += more.lanes;
+            sum.off += more.off;
             sum.read += more.read;
             sum.written += more.written;
         }
         self.partly_off += other.partly_off;
-        self.lanes += other.lanes;
         self.partings += other.partings;
         self.read += other.read;
         self.written += other.written;

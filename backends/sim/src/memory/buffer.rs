@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 
-use super::pages::{Background, PAGE_WORDS, Pages, Snapshot};
+use super::pages::{Background, Owner, PAGE_WORDS, Pages, Snapshot};
 
 /// Marks words that several workgroups read.
 const SEVERAL: u32 = u32::MAX;
@@ -34,6 +34,8 @@ pub(crate) struct Buffer {
     pub(super) base: u64,
     pub(super) len: u64,
     pub(super) usage: Usage,
+    /// What it is, where the launch itself made it.
+    pub(super) name: Option<&'static str>,
     pages: Pages,
 }
 
@@ -43,6 +45,7 @@ impl Buffer {
             base,
             len: len as u64,
             usage,
+            name: None,
             pages: Pages::new(len.div_ceil(4), background, usage == Usage::Output),
         }
     }
@@ -125,6 +128,17 @@ impl Buffer {
         }
     }
 
+    /// Reads words from `offset` on.
+    #[inline]
+    pub(crate) fn read_words<const N: usize>(&self, offset: usize) -> [u32; N] {
+        let (word, within) = (offset / 4, offset / 4 % PAGE_WORDS);
+        if offset.is_multiple_of(4) && within + N <= PAGE_WORDS {
+            let words = &self.pages.page(word).words[within..within + N];
+            return std::array::from_fn(|at| words[at].load(Relaxed));
+        }
+        std::array::from_fn(|at| self.read_u32(offset + 4 * at))
+    }
+
     pub(crate) fn read_u16(&self, offset: usize) -> u16 {
         if offset.is_multiple_of(2) {
             self.short(offset).load(Relaxed)
@@ -146,6 +160,18 @@ impl Buffer {
                 self.byte(offset + i).store(byte, Relaxed);
             }
         }
+    }
+
+    /// Writes a word for a workgroup (counted from 1); true if another one read or wrote there.
+    #[inline]
+    pub(crate) fn store_u32(&self, offset: usize, value: u32, workgroup: u32) -> bool {
+        if !offset.is_multiple_of(4) {
+            self.write_u32(offset, value);
+            return self.note_write(offset, 4, workgroup);
+        }
+        let (page, at) = (self.pages.page(offset / 4), offset / 4 % PAGE_WORDS);
+        page.words[at].store(value, Relaxed);
+        written(&page.owners[at], workgroup)
     }
 
     pub(crate) fn write_u16(&self, offset: usize, value: u16) {
@@ -192,10 +218,7 @@ impl Buffer {
         let mut race = false;
         for word in offset / 4..(offset + len).div_ceil(4) {
             let owner = &self.pages.page(word).owners[word % PAGE_WORDS];
-            let writer = owner.writer.swap(workgroup, SeqCst);
-            let reader = owner.reader.load(SeqCst);
-            race |= writer != 0 && writer & !ATOMIC != workgroup;
-            race |= reader != 0 && reader != workgroup;
+            race |= written(owner, workgroup);
         }
         race
     }
@@ -235,6 +258,14 @@ impl Buffer {
                 owner.writer.load(Relaxed) & !ATOMIC == workgroup
             })
     }
+}
+
+/// Notes that a workgroup writes a word; true if another one read or wrote it.
+#[inline]
+fn written(owner: &Owner, workgroup: u32) -> bool {
+    let writer = owner.writer.swap(workgroup, SeqCst);
+    let reader = owner.reader.load(SeqCst);
+    (writer != 0 && writer & !ATOMIC != workgroup) | (reader != 0 && reader != workgroup)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The local data share of a workgroup, and who touched which byte since the last barrier.
 
 use crate::simd::vectorized;
+use crate::wave::Wave;
 
 /// Most waves of a workgroup whose accesses can be told apart.
 pub(crate) const MAX_WAVES: u32 = 63;
@@ -72,7 +73,11 @@ impl<const W: usize> Touch<W> {
 
     /// Bytes that all lanes together asked for.
     pub(crate) fn requested(&self) -> u64 {
-        u64::from(self.lanes.count_ones()) * (self.spans * self.bytes) as u64
+        let lanes = match self.lanes == Wave::<W>::ALL {
+            true => W as u64,
+            false => u64::from(self.lanes.count_ones()),
+        };
+        lanes * (self.spans * self.bytes) as u64
     }
 }
 

@@ -113,6 +113,13 @@ impl Memory {
         self.buffers.get(id.0).map(|buffer| buffer.base)
     }
 
+    /// A buffer that the launch itself makes, by its name in findings.
+    pub(crate) fn alloc_own(&mut self, bytes: &[u8], name: &'static str) -> u64 {
+        let id = self.alloc_input(bytes);
+        self.buffers[id.0].name = Some(name);
+        self.buffers[id.0].base
+    }
+
     fn alloc_bytes(&mut self, bytes: &[u8], usage: Usage) -> BufferId {
         let id = self.alloc(bytes.len(), usage, Background::Word(0));
         self.buffers[id.0].set(bytes);
@@ -191,11 +198,14 @@ impl Memory {
             .checked_sub(1)
             .map(|index| (index, &self.buffers[index]))
         {
-            Some((index, buffer)) => format!(
-                "{address:#x} is byte {} of buffer {index}, which has {}",
-                address - buffer.base,
-                buffer.len
-            ),
+            Some((index, buffer)) => {
+                let name = match buffer.name {
+                    Some(name) => name.to_owned(),
+                    None => format!("buffer {index}"),
+                };
+                let (at, len) = (address - buffer.base, buffer.len);
+                format!("{address:#x} is byte {at} of {name}, which has {len}")
+            }
             None => format!("{address:#x} is below every buffer"),
         }
     }

@@ -147,15 +147,13 @@ impl Pages {
 
     pub(super) fn snapshot(&mut self) -> Snapshot {
         let numbers = self.touched().clone();
-        let words = |number| {
-            let first = number * PAGE_WORDS;
-            (first..first + PAGE_WORDS)
-                .map(|word| self.peek(word))
-                .collect()
-        };
         numbers
             .into_iter()
-            .map(|number| (number, words(number)))
+            .map(|number| {
+                let page = self.page(number * PAGE_WORDS);
+                let words = page.words.iter().map(|word| word.load(Relaxed));
+                (number, words.collect())
+            })
             .collect()
     }
 

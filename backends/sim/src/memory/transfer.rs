@@ -59,6 +59,11 @@ impl Vmem {
                 match size {
                     1 => out[0][lane] = extend_value(&[buffer.read_u8(at)], extend),
                     2 => out[0][lane] = extend_value(&buffer.read_u16(at).to_le_bytes(), extend),
+                    16 => {
+                        for (out, word) in out.iter_mut().zip(buffer.read_words::<4>(at)) {
+                            out[lane] = word;
+                        }
+                    }
                     _ => {
                         for word in 0..size / 4 {
                             out[part + word][lane] = buffer.read_u32(at + 4 * word);
@@ -120,19 +125,25 @@ impl Vmem {
                     input = input.or(Some((lane as u32, address)));
                     continue;
                 }
-                if buffer.note_write(at, size, group.number) {
-                    overlap = overlap.or(Some((lane as u32, address)));
-                }
                 stored += size as u64;
                 group.stored.push(address / 4);
                 let value = match half {
                     Some(Half::High) => register[lane] >> 16,
                     _ => register[lane],
                 };
-                match size {
-                    1 => buffer.write_u8(at, value as u8),
-                    2 => buffer.write_u16(at, value as u16),
-                    _ => buffer.write_u32(at, value),
+                let race = match size {
+                    1 => {
+                        buffer.write_u8(at, value as u8);
+                        buffer.note_write(at, 1, group.number)
+                    }
+                    2 => {
+                        buffer.write_u16(at, value as u16);
+                        buffer.note_write(at, 2, group.number)
+                    }
+                    _ => buffer.store_u32(at, value, group.number),
+                };
+                if race {
+                    overlap = overlap.or(Some((lane as u32, address)));
                 }
             }
         }

@@ -98,8 +98,13 @@ pub fn kernel(chip: &str, body: &str) -> CodeObject {
     CodeObject::load(&kernel_elf(chip, body)).expect("clang's output loads")
 }
 
-/// The ELF file of such a kernel.
+/// The ELF file of such a kernel, with the lines of its source.
 pub fn kernel_elf(chip: &str, body: &str) -> Vec<u8> {
+    run(chip, "assembler", &kernel_source(chip, body), &["-g"])
+}
+
+/// The source of such a kernel.
+pub fn kernel_source(chip: &str, body: &str) -> String {
     let gfx12 = chip.starts_with("gfx12");
     let gfx9 = chip.starts_with("gfx9");
     // gfx9 shares one register file between both kinds, a0 from 64 here.
@@ -140,11 +145,8 @@ pub fn kernel_elf(chip: &str, body: &str) -> Vec<u8> {
     let body = words
         .iter()
         .fold(body.to_owned(), |body, (from, to)| body.replace(from, to));
-    run(
-        chip,
-        "assembler",
-        &format!(
-            r#"
+    format!(
+        r#"
 .amdgcn_target "amdgcn-amd-amdhsa--{chip}"
 .text
 .globl k
@@ -186,7 +188,5 @@ amdhsa.kernels:
 ...
 .end_amdgpu_metadata
 "#
-        ),
-        &[],
     )
 }

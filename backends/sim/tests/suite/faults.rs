@@ -1,7 +1,7 @@
 //! One planted fault per check: the right kernel is silent, and of the wrong one only the check
 //! that is for it speaks.
 
-use tilefold_sim::{Arg, Check, Checks, Launch, Report, Simulator};
+use tilefold_sim::{Arg, Check, Checks, Finding, Launch, Report, Simulator};
 
 use crate::{Bytes, CHIPS, build, words};
 
@@ -76,6 +76,7 @@ pub fn plant(chips: &[&str], body: &str, check: Check, from: &str, to: &str, at:
         assert_eq!(report.passed(), check.is_warning());
         let first = &report.findings[0];
         assert!(first.instruction.contains(at), "{chip}: {first}");
+        told(first, &build::kernel_source(chip, &wrong));
         assert!(
             first.history.contains(&first.instruction),
             "{chip}: {:?}",
@@ -88,6 +89,43 @@ pub fn plant(chips: &[&str], body: &str, check: Check, from: &str, to: &str, at:
             report.findings
         );
         assert!(!report.checks.contains_key(check.name()));
+    }
+}
+
+/// Whether a finding says all that there is to say: instruction, address, source line, wave, lane.
+fn told(finding: &Finding, source: &str) {
+    let line = finding.source.as_ref().expect("the object has lines").line as usize;
+    let words = source
+        .lines()
+        .nth(line - 1)
+        .expect("the source has that line");
+    let mnemonic = words
+        .split_whitespace()
+        .next()
+        .expect("it has an instruction");
+    assert!(
+        finding.instruction.starts_with(mnemonic),
+        "{finding}: {words}"
+    );
+    assert!(finding.address > 0 && finding.wave < 2 && finding.workgroup == [0; 3]);
+    assert!(finding.history.len() > 1, "{:?}", finding.history);
+    // These concern the wave as a whole; a bad address may be a scalar load's.
+    let whole = match finding.check {
+        Check::MissingWait | Check::BarrierDivergence | Check::WmmaHazard => true,
+        Check::StaleScalar => true,
+        _ => finding.instruction.starts_with("s_"),
+    };
+    assert_eq!(finding.lane.is_none(), whole, "{finding}");
+    let text = finding.to_string();
+    for part in [
+        finding.check.name(),
+        &finding.instruction,
+        &format!("{:#x}", finding.address),
+        &format!(":{line}"),
+        "workgroup 0,0,0",
+        &format!("wave {}", finding.wave),
+    ] {
+        assert!(text.contains(part), "{part} is missing: {text}");
     }
 }
 

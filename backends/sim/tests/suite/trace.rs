@@ -46,7 +46,13 @@ fn every_instruction_with_what_it_wrote() {
     };
     let report = trace(&object, request).unwrap();
     assert!(report.passed(), "{:#?}", report.findings);
-    insta::assert_snapshot!(report.trace.expect("it was asked for"));
+    // The source lies in a folder that is another one each time.
+    let trace = report.trace.expect("it was asked for");
+    let lines: Vec<_> = trace
+        .lines()
+        .map(|line| line.split("  /").next().unwrap_or(line).trim_end())
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[test]
