@@ -111,7 +111,7 @@ fn told(finding: &Finding, source: &str) {
     assert!(finding.history.len() > 1, "{:?}", finding.history);
     // These concern the wave as a whole; a bad address may be a scalar load's.
     let whole = match finding.check {
-        Check::MissingWait | Check::BarrierDivergence | Check::WmmaHazard => true,
+        Check::MissingWait | Check::BarrierDivergence | Check::WmmaHazard | Check::Hazard => true,
         Check::StaleScalar => true,
         _ => finding.instruction.starts_with("s_"),
     };
