@@ -361,6 +361,21 @@ fn atomics() {
             [NONE, 1],
             [4, 2, NONE, 1],
         ),
+        (
+            "global_atomic_inc_x2 v3, v[10:11], s[6:7]".into(),
+            [5, 0],
+            [0, 0, NONE, NONE],
+        ),
+        (
+            "global_atomic_dec_x2 v3, v[10:11], s[6:7]".into(),
+            [6, 0],
+            [5, 0, NONE, NONE],
+        ),
+        (
+            "global_atomic_smax_x2 v3, v[10:11], s[6:7]".into(),
+            [NONE, NONE],
+            [5, 0, NONE, NONE],
+        ),
         // The new value, then what is expected.
         (
             with(
