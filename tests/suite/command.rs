@@ -171,3 +171,159 @@ fn sim_runs_a_code_object_from_files() {
     ]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
+
+/// A kernel that doubles floats, compiled from LLVM IR beside the test.
+fn doubling(folder: &std::path::Path) -> String {
+    let ir = r#"
+define amdgpu_kernel void @double(ptr addrspace(1) %x, ptr addrspace(1) %y, i64 %n) #0 {
+  %lane = call i32 @llvm.amdgcn.workitem.id.x()
+  %group = call i32 @llvm.amdgcn.workgroup.id.x()
+  %wide = zext i32 %group to i64
+  %first = mul i64 %wide, 64
+  %item = zext i32 %lane to i64
+  %at = add i64 %first, %item
+  %inside = icmp ult i64 %at, %n
+  br i1 %inside, label %body, label %end
+body:
+  %from = getelementptr float, ptr addrspace(1) %x, i64 %at
+  %value = load float, ptr addrspace(1) %from
+  %twice = fadd float %value, %value
+  %to = getelementptr float, ptr addrspace(1) %y, i64 %at
+  store float %twice, ptr addrspace(1) %to
+  br label %end
+end:
+  ret void
+}
+declare i32 @llvm.amdgcn.workitem.id.x()
+declare i32 @llvm.amdgcn.workgroup.id.x()
+attributes #0 = { "amdgpu-flat-work-group-size"="64,64" }
+"#;
+    use tilefold_llvm::{Chip, LlvmModule, codegen, link::link};
+    let module = LlvmModule::parse(ir.as_bytes()).unwrap();
+    let options = codegen::Options::new(Chip::find("gfx1201").unwrap());
+    let elf = link(&codegen::generate(module, &options).unwrap().object).unwrap();
+    let path = folder.join("double.hsaco");
+    std::fs::write(&path, elf).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+#[test]
+fn sim_fills_buffers_samples_and_traces() {
+    let folder = scratch("sim-patterns");
+    let object = doubling(&folder);
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
+    let launch = |grid: &str, more: &[&str]| {
+        let mut arguments = vec!["sim", &object, "--kernel", "double", "--grid", grid];
+        arguments.extend(["--block", "64"]);
+        arguments.extend(more);
+        tilefold(&arguments)
+    };
+    let json = |output: std::process::Output| -> Value {
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+
+    // Outputs by type and shape, written where a file is named.
+    let out = format!("out:f32:10x10:{}", path("y.npy"));
+    let trace = path("trace.txt");
+    let report = json(launch(
+        "2",
+        &[
+            "--arg",
+            "in:f32:100:iota",
+            "--arg",
+            &out,
+            "--arg",
+            "i64:100",
+            "--off",
+            "range_reading,workgroup_overlap",
+            "--trace",
+            &trace,
+            "--trace-wave",
+            "1,0,0:1",
+            "--report",
+            "json",
+        ],
+    ));
+    let file = std::fs::read(path("y.npy")).unwrap();
+    assert_eq!(&file[..6], b"\x93NUMPY");
+    let elements: Vec<f32> = file[file.len() - 400..]
+        .chunks(4)
+        .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
+        .collect();
+    let expected: Vec<f32> = (0..100).map(|index| 2.0 * index as f32).collect();
+    assert_eq!(elements, expected);
+    assert_eq!(
+        report["off"],
+        serde_json::json!(["workgroup_overlap", "range_reading"])
+    );
+    assert!(report["checks"].get("range_reading").is_none());
+    assert_eq!(report["counters"]["moved"]["global"]["written"], 400);
+    assert!(report["instructions"].as_array().unwrap().len() > 8);
+    assert!(report.get("trace").is_none(), "it stands in its file");
+    let trace = std::fs::read_to_string(trace).unwrap();
+    assert!(trace.starts_with("wave 1 of workgroup 1,0,0\n"), "{trace}");
+    assert!(
+        trace.contains("exec_lo = 0xf"),
+        "four of its lanes are inside:\n{trace}"
+    );
+
+    // A buffer of 120 GB and a part of its grid.
+    let elements = 30_000_000_000_u64;
+    let (x, y) = (
+        format!("in:f32:{elements}:random:3"),
+        format!("out:f32:{elements}"),
+    );
+    let n = format!("i64:{elements}");
+    let report = json(launch(
+        "468750000",
+        &[
+            "--arg", &x, "--arg", &y, "--arg", &n, "--sample", "5", "--report", "json",
+        ],
+    ));
+    let sampled = &report["sampled"];
+    assert_eq!(sampled["of"], 468_750_000);
+    assert_eq!(
+        sampled["workgroups"][4],
+        serde_json::json!([468_749_999, 0, 0])
+    );
+    assert_eq!(report["counters"]["moved"]["global"]["read"], 5 * 256);
+
+    // The text has tables; a finding ends with status 1.
+    let output = launch(
+        "1",
+        &[
+            "--arg",
+            "in:f32:64:ones",
+            "--arg",
+            "out:f32:63",
+            "--arg",
+            "i64:64",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "global_bounds",
+        "1 finding",
+        "bytes asked for",
+        "executed",
+        "lane 31",
+        "wave 1",
+    ] {
+        assert!(text.contains(part), "{part} is missing:\n{text}");
+    }
+    for wrong in [
+        &["--arg", "in:f32:64:twos"][..],
+        &["--arg", "in:f33:64:ones"],
+        &["--off", "no_check"],
+        &["--sample", "0"],
+        &["--sample", "3", "--only", "0"],
+        &["--only", "7"],
+        &["--trace-limit", "3"],
+        &["--arg", "null", "--arg", "null", "--arg", "i32:1"],
+    ] {
+        let output = launch("1", wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {output:?}");
+    }
+}
