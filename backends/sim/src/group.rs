@@ -322,6 +322,7 @@ impl<'a, const W: usize> Group<'a, W> {
                 y.commit(wave, &second);
             }
             Op::Packed(packed) => packed.execute(wave),
+            Op::Dot(dot) => dot.execute(wave),
             Op::Lane(lane) => lane.execute(wave),
             Op::Recode(recode) => recode.execute(wave),
             Op::Swap(swap) => swap.execute(wave),

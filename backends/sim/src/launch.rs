@@ -22,6 +22,10 @@ use crate::trace::Trace;
 /// Findings kept of a launch.
 const KEPT: usize = 32;
 
+/// Scratch bytes of a lane where the kernel does not know how many it needs. The HIP runtime gives
+/// 1 KiB unless told otherwise; recursion in tests wants more.
+const DYNAMIC_STACK: u32 = 1 << 14;
+
 /// A kernel argument.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arg {
@@ -199,18 +203,22 @@ impl Simulator {
             .take(words as usize)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
             .collect();
-        let packet = start::packet(launch, lds_bytes, descriptor.scratch_bytes);
-        let mut own = |bytes: &[u8], name| self.memory.alloc_own(bytes, name);
-        let kernarg = own(&kernarg, "the kernel's arguments");
-        let packet = own(&packet, "the dispatch packet");
-        let image = own(object.image(), "the code object");
+        let scratch_bytes = match descriptor.dynamic_stack() {
+            true => descriptor.scratch_bytes.max(DYNAMIC_STACK),
+            false => descriptor.scratch_bytes,
+        };
+        let packet = start::packet(launch, lds_bytes, scratch_bytes);
+        let kernarg = self.memory.alloc_own(&kernarg, "the kernel's arguments");
+        let packet = self.memory.alloc_own(&packet, "the dispatch packet");
+        let image = object.image_at(self.memory.next_address());
+        let image = self.memory.alloc_own(&image, "the code object");
         let start = Start {
             descriptor,
             isa: object.target().isa,
             block: launch.block,
             kernarg,
             packet,
-            scratch_bytes: descriptor.scratch_bytes,
+            scratch_bytes,
             vectors: program.vectors,
             entry: program.entry,
             preload,

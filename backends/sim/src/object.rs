@@ -4,13 +4,19 @@
 
 use object::elf::FileHeader64;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
-use object::{LittleEndian, Object, ObjectSymbol};
+use object::{
+    LittleEndian, Object, ObjectSymbol, ObjectSymbolTable, RelocationFlags, RelocationTarget,
+};
 
 use crate::chip::Chip;
 use crate::error::Error;
 use crate::lines::{Debug, Lines};
 use crate::metadata::{self, KernelInfo};
 
+/// A 64-bit address of a symbol, and one of the image: LLVM's AMDGPU usage guide, "Relocation
+/// Records".
+const R_AMDGPU_ABS64: u32 = 3;
+const R_AMDGPU_RELATIVE64: u32 = 13;
 /// Type of the AMDGPU metadata note.
 const NT_AMDGPU_METADATA: u32 = 32;
 /// Bytes of a kernel descriptor.
@@ -28,6 +34,8 @@ pub struct CodeObject {
     image: Vec<u8>,
     code: std::ops::Range<u64>,
     debug: Debug,
+    /// Where the image holds addresses that its own is to be added to, and these.
+    relocations: Vec<(usize, u64)>,
 }
 
 /// A kernel of a code object.
@@ -127,6 +135,12 @@ impl Descriptor {
         self.rsrc2 & 1 == 1
     }
 
+    /// Whether the kernel may need more stack than it says: it recurses, calls what is not known,
+    /// or allocates by the data.
+    pub(crate) fn dynamic_stack(self) -> bool {
+        self.property(11)
+    }
+
     pub(crate) fn property(self, bit: u32) -> bool {
         self.properties >> bit & 1 == 1
     }
@@ -146,10 +160,12 @@ impl CodeObject {
             return Err(Error::Format("the ELF machine is not AMDGPU".into()));
         }
         let metadata = note(header, bytes)?;
-        // The target is `amdgcn-amd-amdhsa--gfx1100`, features after a colon.
-        let name = metadata.target.rsplit("--").next().unwrap_or_default();
-        let chip = Chip::find(name.split(':').next().unwrap_or_default())?;
+        // The target is `amdgcn-amd-amdhsa--gfx1100` or, of newer compilers,
+        // `amdgpu11.00-amd-amdhsa-unknown-gfx1100`, features after a colon.
+        let name = metadata.target.split(':').next().unwrap_or_default();
+        let chip = Chip::find(name.rsplit('-').next().unwrap_or_default())?;
         let (image, code) = load_image(header, bytes)?;
+        let relocations = relocations(&elf, image.len())?;
         let mut kernels = Vec::new();
         for info in metadata.kernels {
             let symbol = elf
@@ -184,6 +200,7 @@ impl CodeObject {
             image,
             code,
             debug: Debug::new(&elf),
+            relocations,
         })
     }
 
@@ -201,9 +218,13 @@ impl CodeObject {
         self.chip
     }
 
-    /// The loaded segments; addresses in the ELF file are offsets in it.
-    pub(crate) fn image(&self) -> &[u8] {
-        &self.image
+    /// The loaded segments as they are at an address; addresses in the ELF file are offsets in them.
+    pub(crate) fn image_at(&self, base: u64) -> Vec<u8> {
+        let mut image = self.image.clone();
+        for &(at, addend) in &self.relocations {
+            image[at..at + 8].copy_from_slice(&base.wrapping_add(addend).to_le_bytes());
+        }
+        image
     }
 
     /// The line tables, if it was compiled with them.
@@ -253,6 +274,46 @@ fn note(header: &FileHeader64<LittleEndian>, bytes: &[u8]) -> Result<metadata::M
         }
     }
     Err(Error::Format("no AMDGPU metadata note".into()))
+}
+
+/// The dynamic relocations: offsets of 64-bit words and the addresses within the image they name.
+fn relocations(elf: &ElfFile64<'_, LittleEndian>, len: usize) -> Result<Vec<(usize, u64)>, Error> {
+    let Some(entries) = elf.dynamic_relocations() else {
+        return Ok(Vec::new());
+    };
+    let symbols = elf.dynamic_symbol_table();
+    entries
+        .map(|(at, relocation)| {
+            let refuse = |what: &str| Error::Format(format!("relocation at {at:#x}: {what}"));
+            let addend = relocation.addend() as u64;
+            let target = match (relocation.flags(), relocation.target()) {
+                (
+                    RelocationFlags::Elf {
+                        r_type: R_AMDGPU_RELATIVE64,
+                    },
+                    _,
+                ) => addend,
+                (
+                    RelocationFlags::Elf {
+                        r_type: R_AMDGPU_ABS64,
+                    },
+                    RelocationTarget::Symbol(index),
+                ) => symbols
+                    .as_ref()
+                    .and_then(|symbols| symbols.symbol_by_index(index).ok())
+                    .filter(|symbol| !symbol.is_undefined())
+                    .ok_or_else(|| refuse("its symbol is not defined here"))?
+                    .address()
+                    .wrapping_add(addend),
+                _ => return Err(refuse("of another kind than 64-bit addresses")),
+            };
+            let at = usize::try_from(at)
+                .ok()
+                .filter(|at| at.checked_add(8).is_some_and(|end| end <= len))
+                .ok_or_else(|| refuse("outside the image"))?;
+            Ok((at, target))
+        })
+        .collect()
 }
 
 /// The memory image from address 0, and the addresses of its executable segment.

@@ -1,5 +1,6 @@
 //! A kernel, decoded once into micro-operations.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilefold_llvm::disasm::Disassembler;
@@ -17,7 +18,7 @@ use crate::object::CodeObject;
 use crate::salu::Salu;
 use crate::system::{self, System};
 use crate::text::{Line, M0, NULL, SCALARS, Value};
-use crate::valu::{self, LaneOp, Packed, Recode, Swap, Valu};
+use crate::valu::{self, Dot, LaneOp, Packed, Recode, Swap, Valu};
 use crate::waits::{Queue, Registers, Wait};
 
 /// What an instruction does.
@@ -26,6 +27,7 @@ pub(crate) enum Op<const W: usize> {
     /// Both halves read before either writes.
     Dual(Box<[Valu<W>; 2]>),
     Packed(Box<Packed<W>>),
+    Dot(Box<Dot>),
     Lane(Box<LaneOp>),
     Recode(Box<Recode>),
     Swap(Swap),
@@ -182,9 +184,14 @@ impl<const W: usize> Program<W> {
             .collect();
         let mut insts = Vec::with_capacity(texts.len());
         let mut ds_count = 0;
+        let mut indexing = None;
         let (mut vectors, mut vgprs, mut agprs) = (0, 0, 0);
         for (address, (length, text)) in texts {
-            let mut inst = inst(address, &text, chip, &mut ds_count);
+            let meaning = indexed(&text, &mut indexing);
+            let mut inst = inst(address, &meaning, chip, &mut ds_count);
+            if meaning != text {
+                inst.text = text.as_str().into();
+            }
             let line = Line::parse(&text);
             if let Some((condition, target)) = branch(&line, address + length as u64) {
                 (inst.class, inst.op) = match at.get(&target) {
@@ -236,6 +243,42 @@ impl<const W: usize> Program<W> {
             .get(&address)
             .copied()
             .ok_or(Error::Jump { address })
+    }
+}
+
+/// Which operand of a move gfx9 offsets by M0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Indexing {
+    Source,
+    Target,
+    /// Others, or several.
+    Unknown,
+}
+
+/// The instruction that a line means where gfx9's indexing mode is on: a move relative to M0, as
+/// other chips spell it. LLVM switches the mode on right before a move and off right after it.
+fn indexed<'a>(text: &'a str, indexing: &mut Option<Indexing>) -> Cow<'a, str> {
+    if let Some(rest) = text.strip_prefix("s_set_gpr_idx_on ") {
+        let (index, mode) = rest.split_once(',').unwrap_or((rest, ""));
+        *indexing = Some(match mode.trim() {
+            "gpr_idx(SRC0)" => Indexing::Source,
+            "gpr_idx(DST)" => Indexing::Target,
+            _ => Indexing::Unknown,
+        });
+        return Cow::Owned(format!("s_mov_b32 m0, {index}"));
+    }
+    if let Some(index) = text.strip_prefix("s_set_gpr_idx_idx ") {
+        return Cow::Owned(format!("s_mov_b32 m0, {index}"));
+    }
+    if text.starts_with("s_set_gpr_idx_off") {
+        *indexing = None;
+        return Cow::Borrowed("s_nop 0");
+    }
+    match (*indexing, text.strip_prefix("v_mov_b32_e32 ")) {
+        (Some(Indexing::Source), Some(rest)) => Cow::Owned(format!("v_movrels_b32 {rest}")),
+        (Some(Indexing::Target), Some(rest)) => Cow::Owned(format!("v_movreld_b32 {rest}")),
+        (Some(_), _) if text.starts_with("v_") => Cow::Owned(format!("indexed_{text}")),
+        _ => Cow::Borrowed(text),
     }
 }
 
@@ -359,13 +402,8 @@ fn dual<const W: usize>(lines: &[Line; 2], isa: Isa) -> Result<Op<W>, String> {
             name,
             ..line.clone()
         };
-        match line.name.as_str() {
-            "v_dot2acc_f32_f16" | "v_dot2acc_f32_bf16" => Err("no dual dot products".to_owned()),
-            name => {
-                let row = valu::row(name).ok_or("unknown mnemonic")?;
-                Valu::new(&line, row, isa)
-            }
-        }
+        let row = valu::row(&line.name).ok_or("unknown mnemonic")?;
+        Valu::new(&line, row, isa)
     };
     let [x, y] = lines;
     Ok(Op::Dual(Box::new([half(x)?, half(y)?])))
@@ -438,6 +476,9 @@ fn operation<const W: usize>(
     }
     if let Some(op) = valu::swap(line) {
         return known(Class::Valu, op.map(Op::Swap));
+    }
+    if let Some(dot) = Dot::new(line) {
+        return known(Class::Valu, dot.map(|dot| Op::Dot(Box::new(dot))));
     }
     if let Some(op) = valu::packed(line) {
         return known(Class::Valu, op.map(|op| Op::Packed(Box::new(op))));

@@ -127,8 +127,9 @@ impl<const W: usize> Default for Waits<W> {
     }
 }
 
-/// Entries kept in a queue: counters saturate far below.
-const DEEPEST: usize = 64;
+/// Entries kept in a queue: the widest counters have six bits, and compilers leave out a wait for
+/// what more than 63 later loads follow.
+const DEEPEST: usize = 63;
 
 impl<const W: usize> Waits<W> {
     /// Whether a register may still be written.
@@ -144,10 +145,17 @@ impl<const W: usize> Waits<W> {
             Queue::Store => (&mut self.store, None),
         };
         // The hardware stalls when a counter is full, and its oldest entry completes.
-        if entries.len() == DEEPEST {
+        let full = entries.len() == DEEPEST;
+        if full {
             entries.pop_front();
         }
         if let Some(set) = set {
+            if full {
+                *set = Registers::default();
+                for pending in entries.iter() {
+                    set.add(&pending.registers);
+                }
+            }
             set.add(&registers);
         }
         self.any_direct |= queue == Queue::Load && touch.is_some();

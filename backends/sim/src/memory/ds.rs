@@ -301,16 +301,19 @@ impl<const W: usize> Ds<W> {
         inst: &Inst<W>,
     ) {
         let len = group.lds.len() as u64;
-        let furthest = u64::from(self.offsets[0].max(self.offsets[1])) + self.bytes as u64;
-        let outside = past(&touch.base, furthest, len) & touch.lanes;
+        let past = |offset| past(&touch.base, offset, self.bytes as u64, len) & touch.lanes;
+        let outside = self.offsets[..self.spans]
+            .iter()
+            .fold(0, |outside, &offset| outside | past(offset));
         if outside == 0 {
             return;
         }
         touch.lanes &= !outside;
         let lane = outside.trailing_zeros();
         let at = touch.base[lane as usize];
+        let (bytes, offsets) = (self.bytes, &self.offsets[..self.spans]);
         group.find(Check::LdsBounds, wave, inst, Some(lane), || {
-            format!("LDS byte {at} plus {furthest} is past the workgroup's {len} bytes")
+            format!("{bytes} bytes at LDS {at} + {offsets:?} end past the workgroup's {len} bytes")
         });
     }
 
@@ -447,11 +450,12 @@ impl<const W: usize> Ds<W> {
 }
 
 vectorized! {
-    /// The lanes whose address plus `furthest` lies past `len`.
-    fn past[const W: usize](addresses: &[u32; W], furthest: u64, len: u64) -> u64 {
+    /// The lanes where some of the bytes at address plus offset, which wraps, lie past `len`.
+    fn past[const W: usize](addresses: &[u32; W], offset: u32, bytes: u64, len: u64) -> u64 {
         let mut outside = 0_u64;
         for lane in 0..W {
-            outside |= u64::from(u64::from(addresses[lane]) + furthest > len) << lane;
+            let end = u64::from(addresses[lane].wrapping_add(offset)) + bytes;
+            outside |= u64::from(end > len) << lane;
         }
         outside
     }

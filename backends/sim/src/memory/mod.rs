@@ -120,6 +120,14 @@ impl Memory {
         self.buffers[id.0].base
     }
 
+    /// Where the next buffer will lie.
+    pub(crate) fn next_address(&self) -> u64 {
+        match self.buffers.last() {
+            None => FIRST_BASE,
+            Some(last) => (last.base + last.len + GAP).next_multiple_of(ALIGN),
+        }
+    }
+
     fn alloc_bytes(&mut self, bytes: &[u8], usage: Usage) -> BufferId {
         let id = self.alloc(bytes.len(), usage, Background::Word(0));
         self.buffers[id.0].set(bytes);
@@ -131,10 +139,7 @@ impl Memory {
             len as u64 <= Memory::MAX_BYTES,
             "a buffer has at most Memory::MAX_BYTES"
         );
-        let base = match self.buffers.last() {
-            None => FIRST_BASE,
-            Some(last) => (last.base + last.len + GAP).next_multiple_of(ALIGN),
-        };
+        let base = self.next_address();
         self.buffers.push(Buffer::new(base, len, usage, background));
         BufferId(self.buffers.len() - 1)
     }

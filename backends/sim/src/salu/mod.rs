@@ -37,12 +37,15 @@ enum Effect {
     Select,
     /// The write happens only when SCC is on.
     Conditional,
+    /// The f32 product of the sources plus the third one, rounded once.
+    Fused,
 }
 
 /// A scalar instruction, ready to execute.
 pub(crate) struct Salu {
     body: Body,
     sources: [Source; 2],
+    addend: Source,
     target: Target,
     effect: Effect,
 }
@@ -293,6 +296,9 @@ impl Salu {
             (Some(row), _) => (row, Effect::SaveExec),
             (_, Some(row)) => (row, Effect::WriteExec),
             _ if name.starts_with("s_cselect") => (row(name)?, Effect::Select),
+            _ if name.starts_with("s_fma") => {
+                return Some(Self::fused(line).ok_or_else(|| "an operand is missing".to_owned()));
+            }
             _ if name.starts_with("s_cmov") => (row(name)?, Effect::Conditional),
             _ => (row(name)?, Effect::Plain),
         };
@@ -300,6 +306,29 @@ impl Salu {
             Self::build(line, row, effect)
                 .ok_or_else(|| "an operand is of no known kind".to_owned()),
         )
+    }
+
+    /// `s_fmac_f32`, which adds to its target, and the forms with a constant.
+    fn fused(line: &Line) -> Option<Salu> {
+        let source = |at: usize| match line.operands.get(at)?.value {
+            Value::Scalar { first, .. } => Some(Source::Register(first)),
+            ref value => constant(value, Type::F32).map(Source::Const),
+        };
+        let [a, b, addend] = match line.name.as_str() {
+            "s_fmac_f32" => [source(1)?, source(2)?, source(0)?],
+            "s_fmaak_f32" | "s_fmamk_f32" => [source(1)?, source(2)?, source(3)?],
+            _ => return None,
+        };
+        let Source::Register(target) = source(0)? else {
+            return None;
+        };
+        Some(Salu {
+            body: |a, _, _| a,
+            sources: [a, b],
+            addend,
+            target: Target::Register(target),
+            effect: Effect::Fused,
+        })
     }
 
     fn build(line: &Line, (body, result, widths): Row, effect: Effect) -> Option<Salu> {
@@ -347,6 +376,7 @@ impl Salu {
         Some(Salu {
             body,
             sources,
+            addend: Source::Const(0),
             target,
             effect,
         })
@@ -372,6 +402,7 @@ impl Salu {
                     b
                 }
             }
+            Effect::Fused => r(f(a).mul_add(f(b), f(fetch(self.addend)))),
             Effect::Conditional if scc => a,
             Effect::Conditional => return,
             Effect::SaveExec | Effect::WriteExec => {

@@ -17,19 +17,21 @@ fn biased_exponent(value: f64) -> i32 {
     (value.to_bits() >> 52 & 0x7ff) as i32
 }
 
-/// 2 to a power, in range or not.
-fn scale(value: f64, exponent: i32) -> f64 {
-    // Two steps reach from the largest number to the smallest; the first is exact.
-    let exponent = exponent.clamp(-4400, 4400);
-    let mut value = value;
-    let mut left = exponent;
-    while left != 0 {
-        let step = left.clamp(-1000, 1000);
-        // Downwards the last step alone may leave the normal range.
-        value *= 2_f64.powi(step);
-        left -= step;
+/// A power of two in the range of normal numbers.
+fn power(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+/// The value times a power of two, rounded once.
+fn scale(value: f64, by: i32) -> f64 {
+    let (mantissa, exponent) = frexp(value);
+    match exponent.saturating_add(by) {
+        total if total > 1024 => mantissa * f64::MAX * 2.0,
+        total if total > 0 => mantissa * 2.0 * power(total - 1),
+        total if total > -1000 => mantissa * power(total),
+        // The first product is exact, the second rounds.
+        total => mantissa * power(total.max(-1100) + 200) * power(-200),
     }
-    value
 }
 
 /// The larger (or smaller) number: a NaN loses, +0 beats -0 (or the other way).
@@ -82,12 +84,37 @@ fn div_scale(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
     }
 }
 
-fn div_fmas(a: f64, b: f64, c: f64, flag: bool) -> f64 {
+/// a x b + c scaled back by 2^128, up when the quotient is large, down when it is small, rounded
+/// once.
+fn scaled_fma(a: f64, b: f64, c: f64) -> f64 {
     let sum = a.mul_add(b, c);
-    match flag {
-        false => sum,
-        true if biased_exponent(c) > 1023 => scale(sum, 128),
-        true => scale(sum, -128),
+    if biased_exponent(c) > 1023 || !sum.is_finite() {
+        return sum * power(128);
+    }
+    let result = sum * power(-128);
+    // What the scaling dropped, in units of the sum; it matters only at half a unit of a denormal.
+    let dropped = sum - result * power(128);
+    let unit = (result.abs().next_up() - result.abs()) * power(128);
+    if !result.is_finite() || dropped.abs() * 2.0 != unit {
+        return result;
+    }
+    // What the sum itself dropped decides: the exact one is high + low + tail.
+    let product = a * b;
+    let tail = a.mul_add(b, -product);
+    let high = product + c;
+    let shadow = high - product;
+    let low = (product - (high - shadow)) + (c - shadow);
+    let rest = (high - sum) + low + tail;
+    let even = result.to_bits() & 1 == 0;
+    let away = match (rest == 0.0, (rest > 0.0) == (dropped > 0.0)) {
+        (true, _) => !even,
+        (false, same) => same,
+    };
+    // The tie went to even already; what lies past it goes on, what lies short of it goes back.
+    match away {
+        true if dropped > 0.0 => result.next_up(),
+        true => result.next_down(),
+        false => result,
     }
 }
 
@@ -147,7 +174,11 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
             let body = |s: &[[u64; W]; 3], mask: u64, out: &mut [u64; W]| {
                 for lane in 0..W {
                     let [a, b, c] = [0, 1, 2].map(|at| f(s[at][lane]));
-                    out[lane] = div_fmas(a, b, c, mask >> lane & 1 == 1).to_bits();
+                    let value = match mask >> lane & 1 {
+                        1 => scaled_fma(a, b, c),
+                        _ => a.mul_add(b, c),
+                    };
+                    out[lane] = value.to_bits();
                 }
                 0
             };
@@ -180,4 +211,28 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         };
         "v_div_fixup_f64" => F64, THREE, |a, b, c| div_fixup(f(a), f(b), f(c));
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaling_rounds_once() {
+        let tiny = f64::MIN_POSITIVE;
+        assert_eq!(scale(1.5, -1074), 2.0 * 5e-324);
+        assert_eq!(scale(1.0, -1075), 0.0);
+        assert_eq!(scale(1.0 + f64::EPSILON, -1075), 5e-324);
+        assert_eq!(scale(5e-324, 1074), 1.0);
+        assert_eq!(scale(-1.0, 1024), f64::NEG_INFINITY);
+        assert_eq!(scale(1.5, i32::MIN), 0.0);
+        assert_eq!(frexp(tiny / 4.0), (0.5, -1023));
+        // Half a unit of a denormal and a little more or less, which the sum itself drops.
+        let (one, half) = (power(128 - 1074), power(128 - 1075));
+        assert_eq!(scaled_fma(one, 1.0, half), 2.0 * 5e-324);
+        assert_eq!(scaled_fma(2.0, one, half), 2.0 * 5e-324);
+        let (a, b) = (power(-500), power(-600));
+        assert_eq!(scaled_fma(a, b, 2.0 * one + half), 3.0 * 5e-324);
+        assert_eq!(scaled_fma(a, -b, 3.0 * one + half), 3.0 * 5e-324);
+    }
 }

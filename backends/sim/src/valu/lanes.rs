@@ -1,7 +1,8 @@
 //! Instructions that move values between lanes or to scalar registers.
 
+use super::single::pseudo_scalar;
 use super::{Input, Type, write_half};
-use crate::text::{Half, Line, Value};
+use crate::text::{Half, Line, M0, Value};
 use crate::wave::Wave;
 
 /// A lane instruction, ready to execute.
@@ -27,6 +28,22 @@ pub(crate) enum LaneOp {
         addend: Input,
         first: u32,
     },
+    /// A scalar's transcendental function.
+    Scalar {
+        dst: u16,
+        source: Input,
+        function: fn(u32) -> u32,
+    },
+    /// The register that lies M0 past the one named.
+    MoveFrom {
+        dst: u16,
+        source: u16,
+    },
+    /// The same for the destination.
+    MoveTo {
+        dst: u16,
+        source: Input,
+    },
     Swap {
         a: u16,
         b: u16,
@@ -48,6 +65,18 @@ pub(crate) enum LaneOp {
 
 /// The lane instruction of a line; none when it is another family's.
 pub(crate) fn lane_op(line: &Line) -> Option<Result<LaneOp, String>> {
+    if let Some(function) = pseudo_scalar(&line.name) {
+        let build = || {
+            Some(LaneOp::Scalar {
+                dst: scalar(line, 0)?,
+                source: Input::new(line.operands.get(1)?, Type::F32, false)?,
+                function,
+            })
+        };
+        let plain = line.modifiers.is_empty();
+        let built = build().filter(|_| plain);
+        return Some(built.ok_or_else(|| "an operand or modifier is not known".to_owned()));
+    }
     let build = match line.name.as_str() {
         "v_readfirstlane_b32" => |line: &Line| {
             Some(LaneOp::ReadFirst {
@@ -75,6 +104,18 @@ pub(crate) fn lane_op(line: &Line) -> Option<Result<LaneOp, String>> {
                 mask: input(line, 1)?,
                 addend: input(line, 2)?,
                 first: if line.name.contains("_hi_") { 32 } else { 0 },
+            })
+        },
+        "v_movrels_b32" => |line: &Line| {
+            Some(LaneOp::MoveFrom {
+                dst: vector(line, 0)?,
+                source: vector(line, 1)?,
+            })
+        },
+        "v_movreld_b32" => |line: &Line| {
+            Some(LaneOp::MoveTo {
+                dst: vector(line, 0)?,
+                source: input(line, 1)?,
             })
         },
         "v_swap_b32" => |line: &Line| {
@@ -170,6 +211,28 @@ impl LaneOp {
                     bits.count_ones().wrapping_add(addend[lane])
                 });
                 wave.write(*dst, &counts, exec);
+            }
+            LaneOp::Scalar {
+                dst,
+                source,
+                function,
+            } => {
+                let value = source.fetch(wave, &mut a)[0];
+                wave.set_scalar(*dst, function(value));
+            }
+            LaneOp::MoveFrom { dst, source } => {
+                // Past the file, register 0 is read.
+                let at = usize::from(*source).wrapping_add(wave.s[usize::from(M0)] as usize);
+                let values = *wave.v.get(at).unwrap_or(&wave.v[0]);
+                wave.write(*dst, &values, exec);
+            }
+            LaneOp::MoveTo { dst, source } => {
+                let at = usize::from(*dst).wrapping_add(wave.s[usize::from(M0)] as usize);
+                let values = *source.fetch(wave, &mut a);
+                // Past the file nothing is written.
+                if at < wave.v.len() {
+                    wave.write(at as u16, &values, exec);
+                }
             }
             LaneOp::Swap { a, b } => {
                 let (x, y) = (wave.v[usize::from(*a)], wave.v[usize::from(*b)]);

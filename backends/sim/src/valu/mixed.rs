@@ -1,6 +1,6 @@
 //! Instructions on packed halves, and those that mix f16 with f32.
 
-use super::float::{from_bf16, from_f16, result3, to_f16};
+use super::float::{from_f16, result3, to_f16};
 use super::{Body, Input, Narrow, Row, Source, Type, row, write_half};
 use crate::text::{Half, Line, Value};
 use crate::wave::Wave;
@@ -28,12 +28,6 @@ pub(crate) enum Packed<const W: usize> {
         sources: [Input; 3],
         clamp: bool,
     },
-    /// Dot product of two pairs of halves, added to f32.
-    Dot {
-        dst: u16,
-        sources: [Input; 3],
-        convert: fn(u32) -> f32,
-    },
 }
 
 const ZERO: Input = Input {
@@ -48,8 +42,6 @@ pub(crate) fn packed<const W: usize>(line: &Line) -> Option<Result<Packed<W>, St
     let name = line.name.as_str();
     let built = if let Some(rest) = name.strip_prefix("v_fma_mix") {
         mix(line, rest)
-    } else if name.starts_with("v_dot2") && name.contains("_f32_") {
-        dot(line)
     } else {
         let rest = name.strip_prefix("v_pk_")?;
         match rest.ends_with("_f32") || rest == "mov_b32" {
@@ -203,29 +195,6 @@ fn mix<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
     })
 }
 
-fn dot<const W: usize>(line: &Line) -> Option<Packed<W>> {
-    let mut sources = [ZERO; 3];
-    // The accumulating forms do not repeat their destination.
-    let accumulates = line.name.starts_with("v_dot2c_");
-    if !(accumulates || line.name.starts_with("v_dot2_")) || !line.modifiers.is_empty() {
-        return None;
-    }
-    for (at, source) in sources.iter_mut().enumerate() {
-        let ty = if at == 2 { Type::F32 } else { Type::B32 };
-        let place = if accumulates && at == 2 { 0 } else { at + 1 };
-        *source = Input::new(line.operands.get(place)?, ty, false)?;
-    }
-    Some(Packed::Dot {
-        dst: destination(line)?.0,
-        sources,
-        convert: if line.name.ends_with("bf16") {
-            from_bf16
-        } else {
-            from_f16
-        },
-    })
-}
-
 impl<const W: usize> Packed<W> {
     pub(crate) fn execute(&self, wave: &mut Wave<W>) {
         let exec = wave.exec();
@@ -304,22 +273,6 @@ impl<const W: usize> Packed<W> {
                         write_half(wave, *dst, *half, &out, exec);
                     }
                 }
-            }
-            Packed::Dot {
-                dst,
-                sources,
-                convert,
-            } => {
-                let x = *sources[0].fetch(wave, a);
-                let y = *sources[1].fetch(wave, b);
-                let z = sources[2].fetch(wave, c);
-                let real = |bits: u32| f64::from(convert(bits));
-                let out = std::array::from_fn(|lane| {
-                    let low = real(x[lane] & 0xffff) * real(y[lane] & 0xffff);
-                    let high = real(x[lane] >> 16) * real(y[lane] >> 16);
-                    ((low + high + f64::from(f32::from_bits(z[lane]))) as f32).to_bits()
-                });
-                wave.write(*dst, &out, exec);
             }
         }
     }

@@ -22,6 +22,7 @@ mod single;
 mod swap;
 mod wide_ops;
 
+pub(crate) use dot::Dot;
 pub(crate) use lanes::{LaneOp, lane_op};
 pub(crate) use mixed::{Packed, packed};
 pub(crate) use operand::{Input, Source, Type, constant};

@@ -6,7 +6,7 @@ use std::process::Command;
 use tilefold_sim::CodeObject;
 
 /// LLVM 22's clang, by the prefix that the workspace builds against.
-fn clang() -> PathBuf {
+pub fn clang() -> PathBuf {
     let prefix = std::env::var("MLIR_SYS_220_PREFIX").unwrap_or("/usr/lib/llvm-22".to_owned());
     PathBuf::from(prefix).join("bin/clang-22")
 }

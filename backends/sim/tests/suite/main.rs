@@ -8,6 +8,7 @@ mod cdna;
 mod cdna_hazards;
 mod cdna_instructions;
 mod cdna_memory;
+mod compiled;
 mod counters;
 mod faults;
 mod flat;
