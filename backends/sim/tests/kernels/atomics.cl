@@ -84,14 +84,15 @@ kernel void shared_words(global const uint *x, global uint *y, global ulong *w) 
     __opencl_atomic_fetch_and(L32(part + 6), v | 0xf0000000, HOW);
     __opencl_atomic_fetch_or(L32(part + 7), v & 0x0f0f0f0f, HOW);
     __opencl_atomic_fetch_xor(L32(part + 8), v, HOW);
-    uint old = __opencl_atomic_load(L32(part + 9), HOW);
+    // A guess to start from: an atomic load of LDS is no other instruction than a plain one.
+    uint old = 0;
     while (!__opencl_atomic_compare_exchange_weak(L32(part + 9), &old, old + v,
                                                   memory_order_relaxed, HOW)) {
     }
     __opencl_atomic_fetch_add(L64(wide), (ulong)v << 7, HOW);
     __opencl_atomic_fetch_max(L64(wide + 1), (ulong)v << 9, HOW);
     __opencl_atomic_fetch_xor(L64(wide + 2), (ulong)v << 31, HOW);
-    ulong before = __opencl_atomic_load(L64(wide + 3), HOW);
+    ulong before = 0;
     while (!__opencl_atomic_compare_exchange_weak(L64(wide + 3), &before, before + v,
                                                   memory_order_relaxed, HOW)) {
     }
