@@ -305,7 +305,7 @@ pub fn edgy64(seed: u64, n: usize) -> Vec<u64> {
         .map(|pair| {
             let wide = u64::from(pair[0]) | u64::from(pair[1]) << 32;
             // Numbers of every length.
-            if numbers.next() % 2 == 0 {
+            if numbers.next().is_multiple_of(2) {
                 wide >> (numbers.next() % 64)
             } else {
                 wide

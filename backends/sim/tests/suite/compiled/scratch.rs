@@ -231,7 +231,7 @@ fn control_flow() {
         for (got, v) in get::<u64>(&out[0]).into_iter().zip(&wide) {
             let five = ((v << 59) as i64 >> 59) as u64;
             let middle = v >> 5 & 0xff_ffff;
-            let squared = middle * middle & 0xff_ffff;
+            let squared = (middle * middle) & 0xff_ffff;
             let top = ((v >> 29 << 31) as i64 >> 34) as u64;
             let parts = [100, -100, 0, 5000].into_iter().enumerate();
             let mask = parts.fold(0, |mask, (at, limit)| {

@@ -174,14 +174,19 @@ fn scaled(entry: &Entry, folder: &Path, types: &str) {
     let out = entry.run(folder, [1, 1, 1], &values);
     for (i, got) in get::<f32>(&out[0]).into_iter().enumerate() {
         let (row, col) = (i / n, i % n);
-        let expected: f32 = (0..k)
-            .map(|at| {
-                let exponent =
-                    i32::from(sa[(row * k + at) / 32]) + i32::from(sb[(col * k + at) / 32]);
-                a[row * k + at].1 * b[at * n + col].1 * 2_f32.powi(exponent - 254)
+        let products = || {
+            (0..k).map(|at| {
+                let left = i32::from(sa[(row * k + at) / 32]);
+                let right = i32::from(sb[(col * k + at) / 32]);
+                let scale = 2_f64.powi(left + right - 254);
+                f64::from(a[row * k + at].1) * f64::from(b[at * n + col].1) * scale
             })
-            .sum();
-        assert_eq!(got, expected, "{} {i}", entry.file);
+        };
+        let (sum, size) = products().fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
+        // The products are exact; each of k additions rounds by half a unit at most.
+        let bound = k as f64 * 2_f64.powi(-24) * size;
+        let error = (f64::from(got) - sum).abs();
+        assert!(error <= bound, "{} {i}: {got}, not {sum}", entry.file);
     }
 }
 
