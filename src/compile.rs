@@ -38,7 +38,7 @@ pub struct CompileOptions {
 /// Milliseconds that each stage of a compilation took.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct CompileMs {
-    /// Completing and checking the plan, by search where the spec leaves its tile open.
+    /// Completing and checking the plan, by search where the spec leaves anything open.
     pub plan: f64,
     /// An MLIR context with the dialects.
     pub context: f64,
@@ -70,11 +70,11 @@ pub struct Compiled {
     pub search: Searched,
 }
 
-/// Compiles a spec: where its tile is open, every plan that the search proposes, of which the one
-/// whose code is best is kept.
+/// Compiles a spec: where it leaves anything open, every plan that the search proposes, of which
+/// the one whose code is best is kept.
 ///
-/// Best is: no spills, then fewest instructions of the main loop for each matrix instruction,
-/// then fewest vector registers, then the order in which the search proposes.
+/// Best is: no spills, then fewest instructions of the main loop for each matrix instruction's
+/// worth of what is asked for (tiles that reach over the edges of C do more), then fewest vector registers, then the order in which the search proposes.
 ///
 /// # Errors
 /// [`Error::Spec`] where the spec asks for what the chip or this version cannot do; the other
@@ -87,7 +87,17 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
     for proposal in &proposals.plans {
         compiled.push(build(&proposal.plan, options)?);
     }
-    let scores: Vec<Score> = compiled.iter().map(Score::of).collect();
+    let scores: Vec<Score> = proposals
+        .plans
+        .iter()
+        .zip(&compiled)
+        .map(|(proposal, compiled)| {
+            Score::of(
+                compiled,
+                proposal.figures.map_or(1.0, |figures| figures.waste),
+            )
+        })
+        .collect();
     let best = (0..compiled.len())
         .min_by(|a, b| scores[*a].compare(&scores[*b]))
         .unwrap_or(0);
@@ -174,12 +184,14 @@ pub struct Score {
     pub spills: u32,
     /// Instructions of the main loop for each matrix instruction.
     pub instructions_per_mma: f64,
+    /// Elements of C that are computed for each that is asked for.
+    pub waste: f64,
     /// Vector registers.
     pub vgprs: u32,
 }
 
 impl Score {
-    fn of(compiled: &Compiled) -> Self {
+    fn of(compiled: &Compiled, waste: f64) -> Self {
         let resources = &compiled.code.resources;
         let spills = resources.vgpr_spills + resources.sgpr_spills + resources.scratch_bytes;
         let per_mma = |main_loop: &tilefold_rocdl::MainLoop| {
@@ -188,17 +200,16 @@ impl Score {
         Self {
             spills,
             instructions_per_mma: resources.main_loop.as_ref().map_or(f64::INFINITY, per_mma),
+            waste,
             vgprs: resources.vgprs,
         }
     }
 
     fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        let instructions = |score: &Self| score.instructions_per_mma * score.waste;
         self.spills
             .cmp(&other.spills)
-            .then(
-                self.instructions_per_mma
-                    .total_cmp(&other.instructions_per_mma),
-            )
+            .then(instructions(self).total_cmp(&instructions(other)))
             .then(self.vgprs.cmp(&other.vgprs))
     }
 }

@@ -112,7 +112,10 @@ fn plan_line(plan: &Value) -> String {
         text("/tile/block"),
         text("/tile/waves"),
         text("/atoms/mma"),
-        text("/atoms/load"),
+        match plan.pointer("/atoms/load") {
+            Some(_) => text("/atoms/load"),
+            None => "loads of A and of B by widths of their own".into(),
+        },
         text("/lds/buffers")
     )
 }

@@ -24,7 +24,7 @@ use serde::Serialize;
 use tilefold_layout::Layout;
 
 use crate::element::ElementType;
-use crate::plan::{LdsLayout, PartialCopy, PartialPlan, Prefetch};
+use crate::plan::{Block, Commit, LdsLayout, Lead, PartialCopy, PartialPlan, Prefetch};
 use crate::problem::{Extent, Operand, OperandLayout};
 use crate::spec::{Spec, SpecError, document_text};
 
@@ -123,9 +123,10 @@ impl Gemm {
         self
     }
 
-    /// m, n and k of one workgroup.
-    pub fn block(mut self, block: [i64; 3]) -> Self {
-        self.plan.tile.block = Some(block);
+    /// m, n and k of one workgroup: all three, as in `[128, 96, 64]`, or some, as in
+    /// `[None, None, Some(32)]`.
+    pub fn block(mut self, block: impl Into<Block>) -> Self {
+        self.plan.tile.block = block.into();
         self
     }
 
@@ -152,6 +153,7 @@ impl Gemm {
         self.plan.copy.a = PartialCopy {
             threads: Some(threads),
             values: Some(values),
+            stores: None,
         };
         self
     }
@@ -161,6 +163,7 @@ impl Gemm {
         self.plan.copy.b = PartialCopy {
             threads: Some(threads),
             values: Some(values),
+            stores: None,
         };
         self
     }
@@ -200,6 +203,18 @@ impl Gemm {
     /// many before them.
     pub fn ahead(mut self, instructions: i64) -> Self {
         self.plan.schedule.ahead = Some(instructions);
+        self
+    }
+
+    /// With interleaved prefetch: the operand that goes first.
+    pub fn lead(mut self, operand: Lead) -> Self {
+        self.plan.schedule.lead = Some(operand);
+        self
+    }
+
+    /// With interleaved prefetch: when the next tiles go to LDS.
+    pub fn commit(mut self, commit: Commit) -> Self {
+        self.plan.schedule.commit = Some(commit);
         self
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser::SerializeSeq};
 use tilefold_layout::{ComposedLayout, Layout};
 
 /// Every choice that the user may make or leave open; one struct for each table of the spec.
@@ -35,11 +35,73 @@ pub struct PartialPlan {
 #[serde(deny_unknown_fields)]
 pub struct PartialTile {
     /// m, n and k of one workgroup, in elements.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub block: Option<[i64; 3]>,
+    #[serde(skip_serializing_if = "Block::is_open")]
+    pub block: Block,
     /// Waves along m and n.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waves: Option<[i64; 2]>,
+}
+
+/// m, n and k of one workgroup, each as far as it is said; an entry that is open is written `_`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Block(pub [Option<i64>; 3]);
+
+impl Block {
+    /// What stands for an open entry.
+    pub const OPEN: &'static str = "_";
+
+    /// Whether nothing of it is said.
+    pub fn is_open(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// All three, where all are said.
+    pub fn whole(self) -> Option<[i64; 3]> {
+        let [m, n, k] = self.0;
+        Some([m?, n?, k?])
+    }
+}
+
+impl From<[i64; 3]> for Block {
+    fn from(block: [i64; 3]) -> Self {
+        Self(block.map(Some))
+    }
+}
+
+impl From<[Option<i64>; 3]> for Block {
+    fn from(block: [Option<i64>; 3]) -> Self {
+        Self(block)
+    }
+}
+
+impl Serialize for Block {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entries = serializer.serialize_seq(Some(self.0.len()))?;
+        for entry in self.0 {
+            match entry {
+                Some(extent) => entries.serialize_element(&extent)?,
+                None => entries.serialize_element(Self::OPEN)?,
+            }
+        }
+        entries.end()
+    }
+}
+
+impl JsonSchema for Block {
+    fn schema_name() -> Cow<'static, str> {
+        "Block".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "m, n and k of one workgroup, in elements; `_` leaves an entry open.",
+            "type": "array",
+            "items": { "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": Self::OPEN }] },
+            "minItems": 3,
+            "maxItems": 3,
+            "examples": [[128, 96, 64], ["_", "_", 32]],
+        })
+    }
 }
 
 /// `[atoms]`
@@ -78,6 +140,11 @@ pub struct PartialCopy {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub values: Option<Layout>,
+    /// The same elements in the order in which the thread stores them to LDS: `values`, unless
+    /// said otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub stores: Option<Layout>,
 }
 
 /// `[mma]`
@@ -119,6 +186,13 @@ pub struct PartialSchedule {
     /// many before them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<i64>,
+    /// With interleaved prefetch: the operand that is loaded first, and of which a fragment is
+    /// kept while the other's run past it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lead: Option<Lead>,
+    /// With interleaved prefetch: when the next tiles go to LDS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Commit>,
     /// Rows of workgroups that run through all columns together, for reuse in caches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_rows: Option<i64>,
@@ -141,7 +215,7 @@ pub enum LdsLayout {
 }
 
 /// When the loads of the next tile are issued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Prefetch {
     /// When the tile is needed.
@@ -150,6 +224,52 @@ pub enum Prefetch {
     Burst,
     /// One by one, between the matrix instructions of the present tile.
     Interleaved,
+}
+
+/// The operand that goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Lead {
+    /// A: rows of accumulators one after another.
+    A,
+    /// B: columns of accumulators one after another.
+    B,
+}
+
+/// When tiles that wait in registers go to LDS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Commit {
+    /// After all matrix instructions of the present tiles.
+    End,
+    /// After the last read of the present tiles, before the matrix instructions that use it.
+    Reads,
+}
+
+impl Lead {
+    /// Either operand.
+    pub const ALL: [Self; 2] = [Self::A, Self::B];
+
+    /// The name used in specs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+        }
+    }
+}
+
+impl Commit {
+    /// Every moment.
+    pub const ALL: [Self; 2] = [Self::End, Self::Reads];
+
+    /// The name used in specs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::Reads => "reads",
+        }
+    }
 }
 
 impl Prefetch {
@@ -167,6 +287,18 @@ impl Prefetch {
 }
 
 impl fmt::Display for Prefetch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Lead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Commit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

@@ -25,7 +25,7 @@
 //!     block = [128, 96, 64]
 //!     "#,
 //! )?;
-//! assert_eq!(spec.plan.tile.block, Some([128, 96, 64]));
+//! assert_eq!(spec.plan.tile.block.whole(), Some([128, 96, 64]));
 //! assert_eq!(spec.plan.atoms.mma, None);
 //!
 //! let error = Spec::from_toml("gemm.toml", "arch = 'gfx1201'\n[gemm]\nmm = 4").unwrap_err();

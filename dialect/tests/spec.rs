@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use tilefold_dialect::builder::Gemm;
 use tilefold_dialect::element::ElementType::{self, F16, F32};
-use tilefold_dialect::plan::{LdsLayout, Prefetch};
+use tilefold_dialect::plan::{Commit, LdsLayout, Lead, Prefetch};
 use tilefold_dialect::problem::OperandLayout::{Col, Row};
 use tilefold_dialect::problem::{Extent, Operand, OperandLayout};
 use tilefold_dialect::spec::{MAX_BYTES, Spec};
@@ -38,6 +38,8 @@ fn full() -> Spec {
         .group_rows(8)
         .cadence(1)
         .ahead(4)
+        .lead(Lead::B)
+        .commit(Commit::Reads)
         .priority(true)
         .build()
         .unwrap()
@@ -60,6 +62,48 @@ fn a_full_spec_reads_back_from_toml_and_json() {
     assert_eq!(serde_json::from_str::<Spec>(&json).unwrap(), spec);
     let parts = Spec::new(&spec.arch, spec.problem.clone(), spec.plan.clone()).unwrap();
     assert_eq!(parts, spec);
+}
+
+#[test]
+fn open_entries_of_a_block_are_written_and_read() {
+    let mut spec = full();
+    spec.plan.copy = Default::default();
+    spec.plan.lds.b = None;
+    for block in [
+        [None, None, Some(32)],
+        [Some(128), None, None],
+        [None, Some(96), Some(64)],
+    ] {
+        spec.plan.tile.block = block.into();
+        let text = spec.to_toml();
+        let again = Spec::from_toml("again", &text).unwrap();
+        assert_eq!(again.plan.tile.block.0, block, "{text}");
+        assert_eq!(again.plan.tile.block.whole(), None);
+    }
+    let text = full().to_toml();
+    let open = text.replace("block = [128, 96, 64]", "block = [\"_\", \"_\", \"_\"]");
+    assert!(
+        Spec::from_toml("open", open)
+            .unwrap()
+            .plan
+            .tile
+            .block
+            .is_open()
+    );
+}
+
+#[test]
+fn the_order_of_storing_is_over_the_values() {
+    let mut spec = full();
+    spec.plan.copy.a.values = Some(layout("(2,4):(4,1)"));
+    spec.plan.copy.a.stores = Some(layout("(2,4):(1,2)"));
+    let again = Spec::from_toml("again", spec.to_toml()).unwrap();
+    assert_eq!(again, spec);
+    for stores in ["(4,2):(2,1)", "(2,4):(8,1)"] {
+        spec.plan.copy.a.stores = Some(layout(stores));
+        let error = Spec::from_toml("again", spec.to_toml()).unwrap_err();
+        assert_eq!(error.field(), "copy.a.stores", "{error}");
+    }
 }
 
 #[test]
@@ -106,6 +150,8 @@ fn every_key_of_the_schema_is_a_key_of_the_spec_and_the_other_way_round() {
     value_keys(&serde_json::to_value(full()).unwrap(), "", &mut written);
     // The full spec has `ld` on A, which stands for all three.
     written.extend(["gemm.b.ld".to_owned(), "gemm.c.ld".to_owned()]);
+    // The order of storing is that of loading.
+    written.extend(["copy.a.stores".to_owned(), "copy.b.stores".to_owned()]);
     assert_eq!(keys, written);
 }
 

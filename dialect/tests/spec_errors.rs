@@ -103,6 +103,7 @@ rejects! {
         => "a = { type = \"f16\", layout = \"rwo\" }";
     unknown_lds_layout: "\"pad(8)\"" => "\"padded\"";
     unknown_prefetch: "\"interleaved\"" => "\"interleave\"";
+    unknown_commit: "\"interleaved\"" => "\"interleaved\"\ncommit = \"read\"";
     bad_padding: "pad(8)" => "pad(-8)";
     layout_that_does_not_parse: "\"(16,8):(8,1)\"" => "\"(16,8):(8;1)\"";
     layout_of_an_operand_that_does_not_parse: "a = { type = \"f16\", layout = \"row\" }"
@@ -115,6 +116,8 @@ rejects! {
     extent_of_another_word: "m = 8192" => "m = \"all\"";
     matrix_beyond_memory: "k = 8192" => "k = 2147483647";
     block_out_of_range: "block = [128, 96, 64]" => "block = [128, 96, 1000000]";
+    block_of_another_word: "block = [128, 96, 64]" => "block = [128, \"any\", 64]";
+    block_whose_k_is_no_multiple: "block = [128, 96, 64]" => "block = [\"_\", \"_\", 40]";
     leading_dimension_below_the_extent: "a = { type = \"f16\", layout = \"row\" }"
         => "a = { type = \"f16\", layout = \"row\", ld = 4096 }";
     leading_dimension_of_a_layout: "a = { type = \"f16\", layout = \"row\" }"

@@ -50,11 +50,14 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
         ("repeat", taken(mma, "repeat")?),
         ("a_layout", taken(mma, "a_layout")?),
         ("b_layout", taken(mma, "b_layout")?),
-        ("load", taken(mma, "load")?),
+        ("a_read", taken(mma, "a_read")?),
+        ("b_read", taken(mma, "b_read")?),
         ("first", taken(mma, "first")?),
         ("cadence", tile.int(schedule.cadence)),
         ("ahead", tile.int(schedule.ahead)),
+        ("lead", tile.text(schedule.lead.name())),
         ("priority", tile.int(i64::from(schedule.priority))),
+        ("tail", tile.int(0)),
     ];
     let fold = Before::new(context, step, mma).insert(tile.fold(
         [
@@ -73,6 +76,7 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
     // The last tiles, after the loop, keep the same order.
     for last in rewrite::named(block, "tile.mma") {
         rewrite::set(last, "ahead", tile.int(schedule.ahead));
+        rewrite::set(last, "lead", tile.text(schedule.lead.name()));
         rewrite::set(last, "priority", tile.int(i64::from(schedule.priority)));
     }
     // What used the loads and the multiplication uses the fold.

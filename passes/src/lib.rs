@@ -59,6 +59,7 @@ mod bound_loads;
 mod bound_stores;
 mod describe;
 mod double_buffer;
+mod early_commits;
 mod interleave;
 mod lay_out_lds;
 mod lower;

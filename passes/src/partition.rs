@@ -86,7 +86,7 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
     for (index, at) in [at_m, at_n].into_iter().enumerate() {
         let (threads, values) = plan.element_copy(index);
         let layout = copy_layout(&threads, &values, tiles[index])?;
-        let element = plan.input(index);
+        let element = plan.input();
         let narrow = |space, direction| {
             CopyAtom::widest(space, direction, element, 1)
                 .map(|atom| atom.name)
@@ -110,7 +110,7 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
     step.append_operation(tile.barrier());
     let [a_layout, b_layout] = [layouts.a.to_string(), layouts.b.to_string()];
     let load =
-        CopyAtom::widest(Space::Lds, Direction::Load, plan.input(0), 1).ok_or(PassError::Form {
+        CopyAtom::widest(Space::Lds, Direction::Load, plan.input(), 1).ok_or(PassError::Form {
             wanted: "a copy atom of one element",
             found: 0,
         })?;

@@ -1,15 +1,16 @@
 //! The named passes, in order.
 
 use crate::{
-    PassError, bound_loads, bound_stores, describe::describe, double_buffer, interleave,
-    lay_out_lds, one_buffer, order_blocks, partition, plan::Plan, stage_commits, unroll_buffers,
+    PassError, bound_loads, bound_stores, describe::describe, double_buffer, early_commits,
+    interleave, lay_out_lds, one_buffer, order_blocks, partition, plan::Plan, stage_commits,
+    unroll_buffers,
     widen_copies, widen_epilogue,
 };
 use melior::{
     Context,
     ir::{Module, operation::OperationLike},
 };
-use tilefold_dialect::plan::Prefetch;
+use tilefold_dialect::plan::{Commit, Prefetch};
 
 type Run = for<'c> fn(&'c Context, &Module<'c>, &Plan) -> Result<(), PassError>;
 
@@ -91,6 +92,14 @@ pub static PASSES: [Pass; 12] = [
         summary: "spread the loads of the next tiles among the matrix instructions",
         applies: |plan| plan.prefetch == Prefetch::Interleaved,
         run: interleave::run,
+    },
+    Pass {
+        name: "early-commits",
+        summary: "fill LDS while the last matrix instructions are still to come",
+        applies: |plan| {
+            plan.prefetch == Prefetch::Interleaved && plan.schedule.commit == Commit::Reads
+        },
+        run: early_commits::run,
     },
     Pass {
         name: "order-blocks",

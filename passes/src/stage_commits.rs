@@ -24,7 +24,7 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, _plan: &Plan) -> Resul
     for copy in rewrite::named(step, "tile.copy") {
         let tile = TileBuilder::new(context, copy.location());
         let operand = |index| rewrite::operand(copy, index);
-        let layout = text(&copy, "layout")?;
+        let (layout, stores) = (text(&copy, "layout")?, text(&copy, "stores")?);
         let staged = Before::new(context, step, copy).value(tile.load(
             operand(0)?,
             operand(1)?,
@@ -37,7 +37,7 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, _plan: &Plan) -> Resul
             staged,
             operand(3)?,
             operand(4)?,
-            layout,
+            stores,
             text(&copy, "store")?,
         ));
         rewrite::erase(copy);

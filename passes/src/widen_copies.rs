@@ -34,9 +34,11 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result
         let tile = integers::<2>(&copy, "tile")?;
         let (threads, values) = &plan.copies[operand];
         let wide = copy_layout(threads, values, tile)?;
+        let stores = copy_layout(threads, &plan.stores[operand], tile)?;
         let width = load_width(plan, operand, &wide, tile);
-        let load = widest(Space::Global, Direction::Load, plan.input(operand), width)?;
+        let load = widest(Space::Global, Direction::Load, plan.input(), width)?;
         rewrite::set_text(context, copy, "layout", &wide.to_string());
+        rewrite::set_text(context, copy, "stores", &stores.to_string());
         rewrite::set_text(context, copy, "load", load.name);
     }
     widen_shared(context, module, plan)?;
@@ -73,13 +75,13 @@ pub fn widen_shared<'c>(
 ) -> Result<(), PassError> {
     let (_, block) = rewrite::function(module)?;
     let (mut placements, mut tiles) = (Vec::new(), Vec::new());
-    for (operand, lds) in rewrite::named(block, "tile.lds").into_iter().enumerate() {
-        let element = plan.input(operand);
+    for lds in rewrite::named(block, "tile.lds") {
+        let element = plan.input();
         placements.push(Placement::new(lds, element)?);
         tiles.push(rewrite::result(lds, 0)?);
     }
     // A copy, or the half of one that writes: to the LDS tile that operand `target` is.
-    for (kind, target) in [("tile.copy", 3), ("tile.commit", 1)] {
+    for (kind, target, order) in [("tile.copy", 3, "stores"), ("tile.commit", 1, "layout")] {
         for write in rewrite::everywhere(block, kind)? {
             let lds = rewrite::operand(write, target)?;
             let operand = tiles
@@ -89,17 +91,21 @@ pub fn widen_shared<'c>(
                     wanted: "a tile in LDS",
                     found: 0,
                 })?;
-            let width = placements[operand].width(&layout(&write, "layout")?);
-            let store = widest(Space::Lds, Direction::Store, plan.input(operand), width)?;
+            let width = placements[operand].width(&layout(&write, order)?);
+            let store = widest(Space::Lds, Direction::Store, plan.input(), width)?;
             rewrite::set_text(context, write, "store", store.name);
         }
     }
     for mma in rewrite::everywhere(block, "tile.mma")? {
         // One fragment's values at a time: the first mode of the values.
-        let [a, b] = ["a_layout", "b_layout"].map(|name| layout(&mma, name));
-        let width = placements[0].width(&a?).min(placements[1].width(&b?));
-        let load = widest(Space::Lds, Direction::Load, plan.input(0), width)?;
-        rewrite::set_text(context, mma, "load", load.name);
+        for (placement, [read, of]) in placements
+            .iter()
+            .zip([["a_read", "a_layout"], ["b_read", "b_layout"]])
+        {
+            let width = placement.width(&layout(&mma, of)?);
+            let load = widest(Space::Lds, Direction::Load, plan.input(), width)?;
+            rewrite::set_text(context, mma, read, load.name);
+        }
     }
     Ok(())
 }

@@ -3,11 +3,14 @@
 use super::{CHIPS, LADDER, spec};
 use tilefold::{
     CompileOptions, Compiled, ElementType, Gemm, Inputs, LdsLayout, Operand, OperandLayout,
-    Outcome, Prefetch, RunOptions, Spec, compile, run,
+    Outcome, Plan, Prefetch, RunOptions, Spec, compile, run,
 };
 
+/// The kernel of a spec, what it leaves open as it is by default: the search has tests of its own.
 pub fn built(spec: &Spec) -> Compiled {
-    match compile(spec, &CompileOptions::default()) {
+    let plan =
+        Plan::complete(spec).unwrap_or_else(|error| panic!("{:?}", miette::Report::new(error)));
+    match compile(&plan.completed, &CompileOptions::default()) {
         Ok(compiled) => compiled,
         Err(error) => panic!("{:?}", miette::Report::new(error)),
     }

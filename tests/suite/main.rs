@@ -1,6 +1,7 @@
 //! Tests of the whole path, from a spec to a judged result.
 
 mod command;
+mod conflicts;
 mod gemm;
 mod layout;
 mod ragged;

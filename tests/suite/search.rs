@@ -11,10 +11,8 @@ use tilefold::{
 };
 use tilefold_passes::search::{
     plans_without,
-    schedules::{self, Kind, Open, rules},
+    schedules::{self, Choices, Open, rules},
 };
-
-type Choices = BTreeMap<Kind, i64>;
 
 fn built(spec: &Spec) -> Compiled {
     compile(spec, &CompileOptions::default())
@@ -57,23 +55,10 @@ fn searched(chip: &'static str, input: ElementType) -> &'static Compiled {
 
 /// The kernel with exactly these choices, for any extents.
 fn chosen(chip: &str, accumulate: ElementType, choices: &Choices) -> Spec {
-    let prefetch = match choices[&Kind::Prefetch] {
-        0 => Prefetch::None,
-        1 => Prefetch::Burst,
-        _ => Prefetch::Interleaved,
-    };
-    let mut spec = problem(chip, Extent::Any, ElementType::F16)
-        .accumulate(accumulate)
-        .block([Kind::M, Kind::N, Kind::K].map(|kind| choices[&kind]))
-        .waves([Kind::WavesM, Kind::WavesN].map(|kind| choices[&kind]))
-        .lds(LdsLayout::None, LdsLayout::None)
-        .buffers(choices[&Kind::Buffers])
-        .prefetch(prefetch)
-        .group_rows(choices[&Kind::Group]);
-    if prefetch == Prefetch::Interleaved {
-        spec = spec.ahead(choices[&Kind::Ahead]);
-    }
-    spec.build().unwrap()
+    let spec = problem(chip, Extent::Any, ElementType::F16).accumulate(accumulate);
+    let mut spec = spec.lds(LdsLayout::None, LdsLayout::None).build().unwrap();
+    choices.fill(&mut spec.plan);
+    spec
 }
 
 fn common_multiple(a: i64, b: i64) -> i64 {
@@ -96,41 +81,46 @@ fn both_sides_of_every_rule_compute_the_same() {
         machine: plan.machine,
         problem: &plan.problem,
         atom: plan.atom,
-        fixed: BTreeMap::new(),
+        bounded: plan.bounded(),
+        fixed: Vec::new(),
         without: &[],
     });
-    let base = |values: [i64; 9]| -> Choices { Kind::ALL.into_iter().zip(values).collect() };
+    let base = |block, waves, buffers, prefetch, ahead, group_rows| Choices {
+        block,
+        waves,
+        buffers,
+        prefetch,
+        ahead,
+        group_rows,
+        ..Choices::default()
+    };
+    use Prefetch::{Burst, Interleaved};
     let contexts = [
-        base([16, 16, 16, 1, 1, 1, 0, 1, 1]),
-        base([32, 128, 32, 2, 1, 2, 2, 4, 8]),
-        base([128, 32, 32, 1, 2, 1, 1, 1, 1]),
-        base([128, 128, 16, 2, 2, 1, 2, 1, 1]),
-        base([128, 128, 32, 1, 1, 1, 1, 1, 1]),
-        base([256, 256, 16, 2, 4, 1, 2, 1, 1]),
+        Choices::default(),
+        base([32, 128, 32], [2, 1], 2, Interleaved, 4, 8),
+        base([128, 32, 32], [1, 2], 1, Burst, 1, 1),
+        base([128, 128, 16], [2, 2], 1, Interleaved, 1, 1),
+        base([128, 128, 32], [1, 1], 1, Burst, 1, 1),
+        base([256, 256, 16], [2, 4], 1, Interleaved, 1, 1),
     ];
     let mut kernels: BTreeMap<(usize, Choices), Compiled> = BTreeMap::new();
     let mut pairs = BTreeMap::new();
     for rule in rules() {
-        let kind = rule.from.kind;
         let tried = (0..2).flat_map(|index| contexts.iter().map(move |context| (index, context)));
         let pair = tried.into_iter().find_map(|(index, context)| {
-            let sides = [rule.from, rule.to].map(|leaf| {
-                let mut choices = context.clone();
-                choices.insert(kind, leaf.value);
-                choices
-            });
+            let sides = [rule.from, rule.to].map(|leaf| context.with(leaf));
             let buildable = |choices| schedules::weigh(&opens[index], choices).is_ok();
             sides.iter().all(buildable).then_some((index, sides))
         });
         let Some((index, sides)) = pair else {
             panic!("{}: no context builds both sides", rule.rewrite_name());
         };
-        let extent = |kind: Kind| common_multiple(sides[0][&kind], sides[1][&kind]);
+        let extent = |axis: usize| common_multiple(sides[0].block[axis], sides[1].block[axis]);
         // Two tiles of K at least, so that loops go round.
-        let extents = [extent(Kind::M), extent(Kind::N), 2 * extent(Kind::K)];
+        let extents = [extent(0), extent(1), 2 * extent(2)];
         for choices in &sides {
             let compiled = kernels
-                .entry((index, choices.clone()))
+                .entry((index, *choices))
                 .or_insert_with(|| built(&chosen(chip, accumulators[index], choices)));
             let outcome = ran(compiled, extents, Inputs::Small);
             let what = format!("{} at {extents:?}: {choices:?}", rule.rewrite_name());
@@ -192,6 +182,34 @@ fn searched_main_loops_are_short() {
         assert_eq!(main_loop.valu, 0, "{chip}: {main_loop:?}");
         let spills = resources.vgpr_spills + resources.sgpr_spills + resources.scratch_bytes;
         assert_eq!(spills, 0, "{chip}");
+    }
+}
+
+/// Accumulators of 16 bits take half the registers on every chip: on RDNA 3 two share them.
+#[test]
+fn narrow_accumulators_take_larger_tiles_and_do_not_spill() {
+    for chip in CHIPS {
+        let spec = problem(chip, 4096, ElementType::F16)
+            .c(ElementType::F16, OperandLayout::Col)
+            .accumulate(ElementType::F16);
+        let narrow = built(&spec.build().unwrap());
+        let wide = searched(chip, ElementType::F16);
+        let area = |compiled: &Compiled| compiled.plan.block[0] * compiled.plan.block[1];
+        let resources = &narrow.code.resources;
+        println!(
+            "{chip}: {:?} by {:?} against {:?}, {} VGPRs, {:?}",
+            narrow.plan.block,
+            narrow.plan.waves,
+            wide.plan.block,
+            resources.vgprs,
+            narrow.search.scores
+        );
+        assert!(area(&narrow) >= area(wide), "{chip}");
+        for score in &narrow.search.scores {
+            assert_eq!(score.spills, 0, "{chip}");
+        }
+        let outcome = ran(&narrow, narrow.plan.block, Inputs::Signs);
+        assert!(outcome.passed(), "{chip}: {:?}", outcome.checks);
     }
 }
 

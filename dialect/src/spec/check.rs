@@ -8,7 +8,7 @@ use super::error::{SpecError, join};
 use super::read::{listed, nearest, shortened};
 use crate::atoms::MmaAtom;
 use crate::element::ElementType;
-use crate::plan::{LdsLayout, PartialCopy};
+use crate::plan::{Block, LdsLayout, PartialCopy};
 use crate::problem::{Extent, MAX_ELEMENTS, Operand, OperandLayout};
 
 /// Most elements that one thread carries at a time.
@@ -187,9 +187,7 @@ fn layout_extents(
 
 /// The tile is a whole number of waves, and each wave's part a whole number of mma atoms.
 fn tile(spec: &Spec, waves: Option<[i64; 2]>) -> Result<(), SpecError> {
-    let Some(block) = spec.plan.tile.block else {
-        return Ok(());
-    };
+    let block = spec.plan.tile.block;
     let [waves_m, waves_n] = waves.unwrap_or([1, 1]);
     let atom = spec
         .plan
@@ -199,10 +197,13 @@ fn tile(spec: &Spec, waves: Option<[i64; 2]>) -> Result<(), SpecError> {
         .and_then(|name| Some((name, atom_shape(name)?)));
     let (_, shape) = atom.unwrap_or(("", [1, 1, 1]));
     for (axis, name) in ["m", "n", "k"].into_iter().enumerate() {
+        let Some(extent) = block.0[axis] else {
+            continue;
+        };
         let waves = [waves_m, waves_n, 1][axis];
         // Waves are at most 1024 and atom extents at most 4096 each.
         let unit = waves * shape[axis];
-        if block[axis] % unit == 0 {
+        if extent % unit == 0 {
             continue;
         }
         let mut parts = Vec::new();
@@ -215,13 +216,12 @@ fn tile(spec: &Spec, waves: Option<[i64; 2]>) -> Result<(), SpecError> {
         return Err(spec.error(
             &format!("tile.block[{axis}]"),
             format!(
-                "{} along {name} is not a multiple of {}",
-                block[axis],
+                "{extent} along {name} is not a multiple of {}",
                 parts.join(" times ")
             ),
             format!(
                 "use a multiple of {unit}, such as {}",
-                (block[axis] / unit + 1) * unit
+                (extent / unit + 1) * unit
             ),
         ));
     }
@@ -311,26 +311,10 @@ fn permutation(
 }
 
 fn copies(spec: &Spec, machine: &Machine, waves: Option<i64>) -> Result<(), SpecError> {
-    let block = spec.plan.tile.block;
+    let [m, n, k] = spec.plan.tile.block.0;
     let copies = &spec.plan.copy;
-    copy(
-        spec,
-        machine,
-        "copy.a",
-        &copies.a,
-        "m",
-        waves,
-        block.map(|[m, _, k]| [m, k]),
-    )?;
-    copy(
-        spec,
-        machine,
-        "copy.b",
-        &copies.b,
-        "n",
-        waves,
-        block.map(|[_, n, k]| [n, k]),
-    )
+    copy(spec, machine, "copy.a", &copies.a, "m", waves, [m, k])?;
+    copy(spec, machine, "copy.b", &copies.b, "n", waves, [n, k])
 }
 
 /// The threads are those of the workgroup, and threads times values divide the tile.
@@ -341,7 +325,7 @@ fn copy(
     copy: &PartialCopy,
     rows: &str,
     waves: Option<i64>,
-    tile: Option<[i64; 2]>,
+    tile: [Option<i64>; 2],
 ) -> Result<(), SpecError> {
     let mut covered = [1; 2];
     let lanes = i64::from(machine.wave);
@@ -373,41 +357,58 @@ fn copy(
         }
         // Threads are at most 1024 and values at most MAX_VALUES.
         covered = [covered[0] * sizes[0], covered[1] * sizes[1]];
-        let Some(tile) = tile else { continue };
-        if tile[0] % covered[0] != 0 || tile[1] % covered[1] != 0 {
+        let divides =
+            |axis: usize| tile[axis].is_none_or(|extent: i64| extent % covered[axis] == 0);
+        if !divides(0) || !divides(1) {
+            let [tall, deep] = tile.map(|extent| match extent {
+                Some(extent) => extent.to_string(),
+                None => Block::OPEN.into(),
+            });
             return Err(spec.error(
                 path,
                 format!(
-                    "copies {} x {} elements at a time, which does not divide the tile of {} x {}",
-                    covered[0], covered[1], tile[0], tile[1]
+                    "copies {} x {} elements at a time, which does not divide the tile of {tall} x \
+                     {deep}",
+                    covered[0], covered[1]
                 ),
                 format!("make threads times values divide the tile along {rows} and along k"),
             ));
         }
     }
-    Ok(())
+    stores(spec, path, copy, rows)
+}
+
+/// The order of storing is one of the same elements.
+fn stores(spec: &Spec, path: &str, copy: &PartialCopy, rows: &str) -> Result<(), SpecError> {
+    let Some(stores) = &copy.stores else {
+        return Ok(());
+    };
+    let path = &join(path, "stores");
+    let Some(values) = &copy.values else {
+        return Err(spec.error(
+            path,
+            "it is an order of the values of a thread, which are not said",
+            "give `threads` and `values` too, or leave it out",
+        ));
+    };
+    let sizes = layout_extents(spec, path, stores, [rows, "k"])?;
+    // They have been found to be two.
+    if sizes != layout_extents(spec, path, values, [rows, "k"])? {
+        return Err(spec.error(
+            path,
+            format!("`{stores}` is not over the same elements as the values `{values}`"),
+            "give it the shape of `values` with other strides",
+        ));
+    }
+    permutation(spec, path, stores, "value", MAX_VALUES)
 }
 
 fn lds(spec: &Spec, machine: &Machine) -> Result<(), SpecError> {
-    let block = spec.plan.tile.block;
+    let [m, n, k] = spec.plan.tile.block.0;
     let (a, b) = (&spec.problem.a.element, &spec.problem.b.element);
     let layouts = &spec.plan.lds;
-    lds_layout(
-        spec,
-        machine,
-        "lds.a",
-        &layouts.a,
-        *a,
-        block.map(|[m, _, k]| ("m", m, k)),
-    )?;
-    lds_layout(
-        spec,
-        machine,
-        "lds.b",
-        &layouts.b,
-        *b,
-        block.map(|[_, n, k]| ("n", n, k)),
-    )
+    lds_layout(spec, machine, "lds.a", &layouts.a, *a, ("m", [m, k]))?;
+    lds_layout(spec, machine, "lds.b", &layouts.b, *b, ("n", [n, k]))
 }
 
 /// A layout in LDS has the tile's shape, fits, and gives every element a place of its own.
@@ -417,24 +418,29 @@ fn lds_layout(
     path: &str,
     layout: &Option<LdsLayout>,
     element: ElementType,
-    tile: Option<(&str, i64, i64)>,
+    (rows, tile): (&str, [Option<i64>; 2]),
 ) -> Result<(), SpecError> {
     let Some(LdsLayout::Expr(layout)) = layout else {
         return Ok(());
     };
-    if let Some((rows, extent, k)) = tile {
-        let sizes: Vec<i64> = layout.inner().modes().iter().map(Layout::size).collect();
-        if sizes != [extent, k] {
-            let found: Vec<String> = sizes.iter().map(i64::to_string).collect();
-            return Err(spec.error(
-                path,
-                format!(
-                    "`{layout}` is {}, the tile is {extent} x {k}",
-                    found.join(" x ")
-                ),
-                format!("write a layout over ({rows},k), as in `({extent},{k}):({k},1)`"),
-            ));
-        }
+    let sizes: Vec<i64> = layout.inner().modes().iter().map(Layout::size).collect();
+    let agrees = |(size, extent): (&i64, Option<i64>)| extent.is_none_or(|it| it == *size);
+    let open = tile == [None; 2];
+    if !open && (sizes.len() != 2 || !sizes.iter().zip(tile).all(agrees)) {
+        let found: Vec<String> = sizes.iter().map(i64::to_string).collect();
+        let [tall, deep] = tile.map(|extent| match extent {
+            Some(extent) => extent.to_string(),
+            None => Block::OPEN.into(),
+        });
+        let [tall_as, deep_as] = [tile[0].unwrap_or(128), tile[1].unwrap_or(64)];
+        return Err(spec.error(
+            path,
+            format!(
+                "`{layout}` is {}, the tile is {tall} x {deep}",
+                found.join(" x ")
+            ),
+            format!("write a layout over ({rows},k), as in `({tall_as},{deep_as}):({deep_as},1)`"),
+        ));
     }
     let most = i64::from(machine.lds.per_workgroup) * 8 / i64::from(element.bits());
     let too_large = |elements: i64| {

@@ -8,8 +8,8 @@ use super::error::SpecError;
 use super::read::{Field, Node, Table, listed, nearest, shortened};
 use crate::element::ElementType;
 use crate::plan::{
-    LdsLayout, PartialAtoms, PartialCopies, PartialCopy, PartialLds, PartialMma, PartialPlan,
-    PartialSchedule, PartialTile, Prefetch,
+    Block, Commit, LdsLayout, Lead, PartialAtoms, PartialCopies, PartialCopy, PartialLds,
+    PartialMma, PartialPlan, PartialSchedule, PartialTile, Prefetch,
 };
 use crate::problem::{Extent, MAX_EXTENT, Operand, OperandLayout, Problem};
 
@@ -63,11 +63,19 @@ pub(super) fn plan(root: &Table<'_>) -> Result<PartialPlan, SpecError> {
     let lds = root.table("lds", &["a", "b", "buffers"])?;
     let schedule = root.table(
         "schedule",
-        &["prefetch", "cadence", "ahead", "group_rows", "priority"],
+        &[
+            "prefetch",
+            "cadence",
+            "ahead",
+            "lead",
+            "commit",
+            "group_rows",
+            "priority",
+        ],
     )?;
     Ok(PartialPlan {
         tile: PartialTile {
-            block: tile.get::<Block>("block")?.map(|block| block.0),
+            block: tile.get("block")?.unwrap_or_default(),
             waves: tile.get::<Waves>("waves")?.map(|waves| waves.0),
         },
         atoms: PartialAtoms {
@@ -96,6 +104,8 @@ pub(super) fn plan(root: &Table<'_>) -> Result<PartialPlan, SpecError> {
             ahead: schedule
                 .get::<Bounded<1, MAX_COUNT>>("ahead")?
                 .map(|ahead| ahead.0),
+            lead: schedule.get("lead")?,
+            commit: schedule.get("commit")?,
             group_rows: schedule
                 .get::<Bounded<1, MAX_COUNT>>("group_rows")?
                 .map(|rows| rows.0),
@@ -105,16 +115,16 @@ pub(super) fn plan(root: &Table<'_>) -> Result<PartialPlan, SpecError> {
 }
 
 fn copy(copies: &Table<'_>, key: &str) -> Result<PartialCopy, SpecError> {
-    let copy = copies.table(key, &["threads", "values"])?;
+    let copy = copies.table(key, &["threads", "values", "stores"])?;
     Ok(PartialCopy {
         threads: copy.get("threads")?,
         values: copy.get("values")?,
+        stores: copy.get("stores")?,
     })
 }
 
 /// An integer between two bounds.
 struct Bounded<const LOW: i64, const HIGH: i64>(i64);
-struct Block([i64; 3]);
 struct Waves([i64; 2]);
 
 impl<const LOW: i64, const HIGH: i64> Field for Bounded<LOW, HIGH> {
@@ -129,8 +139,15 @@ impl<const LOW: i64, const HIGH: i64> Field for Bounded<LOW, HIGH> {
 
 impl Field for Block {
     fn read(node: &Node<'_>) -> Result<Self, SpecError> {
-        let help = "m, n and k of one workgroup, as in `block = [128, 96, 64]`";
-        node.integers(1..=MAX_BLOCK, help).map(Self)
+        let help =
+            "m, n and k of one workgroup, as in `block = [128, 96, 64]`; `\"_\"` leaves one open";
+        let mut block = Self::default();
+        for (item, entry) in node.items(3, help)?.iter().zip(&mut block.0) {
+            if !item.is_string() || item.string("an extent", help)? != Self::OPEN {
+                *entry = Some(item.integer(1..=MAX_BLOCK, help)?);
+            }
+        }
+        Ok(block)
     }
 }
 
@@ -177,19 +194,41 @@ impl Field for ElementType {
 
 impl Field for Prefetch {
     fn read(node: &Node<'_>) -> Result<Self, SpecError> {
-        let names = Self::ALL.map(Self::name);
-        let help = format!("prefetch can be {}", listed(&names));
-        let text = node.string("a way to prefetch", &help)?;
-        Self::ALL
-            .into_iter()
-            .find(|prefetch| prefetch.name() == text)
-            .ok_or_else(|| {
-                node.error(
-                    format!("there is no prefetch `{}`", shortened(text)),
-                    did_you_mean(text, &names, help),
-                )
-            })
+        named(node, "prefetch", "a way to prefetch", Self::ALL, Self::name)
     }
+}
+
+impl Field for Lead {
+    fn read(node: &Node<'_>) -> Result<Self, SpecError> {
+        named(node, "lead", "an operand", Self::ALL, Self::name)
+    }
+}
+
+impl Field for Commit {
+    fn read(node: &Node<'_>) -> Result<Self, SpecError> {
+        named(node, "commit", "a moment", Self::ALL, Self::name)
+    }
+}
+
+/// One of a few values that have names.
+fn named<T: Copy, const N: usize>(
+    node: &Node<'_>,
+    field: &str,
+    expected: &str,
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> Result<T, SpecError> {
+    let names = all.map(name);
+    let help = format!("{field} can be {}", listed(&names));
+    let text = node.string(expected, &help)?;
+    all.into_iter()
+        .find(|value| name(*value) == text)
+        .ok_or_else(|| {
+            node.error(
+                format!("there is no {field} `{}`", shortened(text)),
+                did_you_mean(text, &names, help),
+            )
+        })
 }
 
 impl Field for OperandLayout {

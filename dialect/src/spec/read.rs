@@ -194,23 +194,27 @@ impl<'a> Node<'a> {
         range: RangeInclusive<i64>,
         help: &str,
     ) -> Result<[i64; N], SpecError> {
-        let DeValue::Array(items) = self.value else {
-            return Err(self.wrong_type(&format!("an array of {N} integers"), help));
-        };
-        if items.len() != N {
-            return Err(self.error(format!("has {} elements, not {N}", items.len()), help));
-        }
         let mut values = [0; N];
-        for (index, (item, value)) in items.iter().zip(&mut values).enumerate() {
-            let path = format!("{}[{index}]", self.path);
-            let node = Node {
-                source: self.source,
-                path,
-                value: item.get_ref(),
-            };
-            *value = node.integer(range.clone(), help)?;
+        for (item, value) in self.items(N, help)?.iter().zip(&mut values) {
+            *value = item.integer(range.clone(), help)?;
         }
         Ok(values)
+    }
+
+    /// The elements of an array, of which there must be so many.
+    pub(super) fn items(&self, count: usize, help: &str) -> Result<Vec<Node<'a>>, SpecError> {
+        let DeValue::Array(items) = self.value else {
+            return Err(self.wrong_type(&format!("an array of {count} integers"), help));
+        };
+        if items.len() != count {
+            return Err(self.error(format!("has {} elements, not {count}", items.len()), help));
+        }
+        let node = |(index, item): (usize, &'a toml::Spanned<DeValue<'a>>)| Node {
+            source: self.source,
+            path: format!("{}[{index}]", self.path),
+            value: item.get_ref(),
+        };
+        Ok(items.iter().enumerate().map(node).collect())
     }
 
     /// Whether the value is a string.

@@ -153,7 +153,8 @@ impl<'c> TileBuilder<'c> {
         )
     }
 
-    /// `tile.copy` of block tile (`block`, `step`), `tile` elements in size, to `target`.
+    /// `tile.copy` of block tile (`block`, `step`), `tile` elements in size, to `target`; stored as
+    /// it is loaded.
     #[expect(
         clippy::too_many_arguments,
         reason = "one argument per part of the operation"
@@ -177,6 +178,7 @@ impl<'c> TileBuilder<'c> {
             &[
                 ("tile", self.ints(&tile)),
                 ("layout", self.text(layout)),
+                ("stores", self.text(layout)),
                 ("load", self.text(load)),
                 ("store", self.text(store)),
             ],
@@ -242,7 +244,7 @@ impl<'c> TileBuilder<'c> {
         atom: &str,
         repeat: [i64; 3],
         layouts: [&str; 2],
-        load: &str,
+        read: &str,
     ) -> Operation<'c> {
         self.op(
             "tile.mma",
@@ -253,8 +255,10 @@ impl<'c> TileBuilder<'c> {
                 ("repeat", self.ints(&repeat)),
                 ("a_layout", self.text(layouts[0])),
                 ("b_layout", self.text(layouts[1])),
-                ("load", self.text(load)),
+                ("a_read", self.text(read)),
+                ("b_read", self.text(read)),
                 ("ahead", self.int(-1)),
+                ("lead", self.text("a")),
                 ("priority", self.int(0)),
                 ("first", self.text("a")),
             ],
@@ -276,6 +280,11 @@ impl<'c> TileBuilder<'c> {
             &[staged, staged, self.accumulator()],
             attributes,
         )
+    }
+
+    /// `tile.rest` of the fold that has left some of its matrix instructions.
+    pub fn rest(&self, accumulator: Value<'c, '_>) -> Operation<'c> {
+        self.op("tile.rest", &[accumulator], &[self.accumulator()], &[])
     }
 
     /// `tile.store` of the accumulators, whose thread-value layout onto the block tile of C is

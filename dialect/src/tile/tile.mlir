@@ -91,7 +91,9 @@ irdl.dialect @tile {
     irdl.attributes {"atom" = %atom, "repeat" = %repeat}
   }
 
-  // Block tile (`block`, `step`) of `source` to buffer `buffer` of `target`, waited for.
+  // Block tile (`block`, `step`) of `source` to buffer `buffer` of `target`, waited for. Values are
+  // loaded in the order of `layout` and stored in that of `stores`, which has the same ones for
+  // every thread.
   irdl.operation @copy {
     %source = irdl.base @tile::@matrix
     %block = irdl.is i32
@@ -100,10 +102,11 @@ irdl.dialect @tile {
     %buffer = irdl.is i32
     %tile = irdl.any
     %layout = irdl.base "#builtin.string"
+    %stores = irdl.base "#builtin.string"
     %load = irdl.base "#builtin.string"
     %store = irdl.base "#builtin.string"
     irdl.operands(source: %source, block: %block, step: %step, target: %target, buffer: %buffer)
-    irdl.attributes {"tile" = %tile, "layout" = %layout, "load" = %load, "store" = %store}
+    irdl.attributes {"tile" = %tile, "layout" = %layout, "stores" = %stores, "load" = %load, "store" = %store}
   }
 
   // The first half of a copy: global memory to VGPRs, not waited for.
@@ -120,7 +123,7 @@ irdl.dialect @tile {
     irdl.attributes {"tile" = %tile, "layout" = %layout, "load" = %load}
   }
 
-  // The second half of a copy: VGPRs to LDS.
+  // The second half of a copy: VGPRs to LDS, in the order of `layout`, whatever that of the load.
   irdl.operation @commit {
     %staged = irdl.base @tile::@staged
     %target = irdl.base @tile::@shared
@@ -135,8 +138,8 @@ irdl.dialect @tile {
   irdl.operation @barrier {}
 
   // Fragments from buffer `buffer` of both tiles, multiplied and added to the accumulators.
-  // `ahead` and `priority` are as in a fold; with `ahead` below zero, the order is left to the
-  // code generator. Where the atom takes B `first`, the accumulators hold the transposed tiles.
+  // `ahead`, `lead` and `priority` are as in a fold; with `ahead` below zero, the order is left to
+  // the code generator. Where the atom takes B `first`, the accumulators hold the transposed tiles.
   irdl.operation @mma {
     %a = irdl.base @tile::@shared
     %b = irdl.base @tile::@shared
@@ -147,18 +150,22 @@ irdl.dialect @tile {
     %repeat = irdl.any
     %a_layout = irdl.base "#builtin.string"
     %b_layout = irdl.base "#builtin.string"
-    %load = irdl.base "#builtin.string"
+    %a_read = irdl.base "#builtin.string"
+    %b_read = irdl.base "#builtin.string"
     %first = irdl.base "#builtin.string"
     %ahead = irdl.base "#builtin.integer"
+    %lead = irdl.base "#builtin.string"
     %priority = irdl.base "#builtin.integer"
     irdl.operands(a: %a, b: %b, buffer: %buffer, acc: %acc)
     irdl.results(sum: %sum)
-    irdl.attributes {"atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load, "first" = %first, "ahead" = %ahead, "priority" = %priority}
+    irdl.attributes {"atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "a_read" = %a_read, "b_read" = %b_read, "first" = %first, "ahead" = %ahead, "lead" = %lead, "priority" = %priority}
   }
 
   // A multiplication with the loads of the next tiles spread among its matrix instructions: the
   // next load, of A and B in turn, with every `cadence`-th of them; what `ahead` of them use is
-  // read from LDS during the `ahead` before; `priority` is the wave's around each.
+  // read from LDS during the `ahead` before; `priority` is the wave's around each. The operand
+  // that `lead` names is loaded first, and a fragment of it is kept while the other's run past.
+  // The last `tail` matrix instructions are left to a `rest`; what they use has been read.
   irdl.operation @fold {
     %source_a = irdl.base @tile::@matrix
     %block_a = irdl.is i32
@@ -182,14 +189,25 @@ irdl.dialect @tile {
     %repeat = irdl.any
     %a_layout = irdl.base "#builtin.string"
     %b_layout = irdl.base "#builtin.string"
-    %load = irdl.base "#builtin.string"
+    %a_read = irdl.base "#builtin.string"
+    %b_read = irdl.base "#builtin.string"
     %first = irdl.base "#builtin.string"
     %cadence = irdl.base "#builtin.integer"
     %ahead = irdl.base "#builtin.integer"
+    %lead = irdl.base "#builtin.string"
     %priority = irdl.base "#builtin.integer"
+    %tail = irdl.base "#builtin.integer"
     irdl.operands(source_a: %source_a, block_a: %block_a, source_b: %source_b, block_b: %block_b, step: %step, a: %a, b: %b, buffer: %buffer, acc: %acc)
     irdl.results(staged_a: %staged_a, staged_b: %staged_b, sum: %sum)
-    irdl.attributes {"a_tile" = %a_tile, "b_tile" = %b_tile, "a_copy" = %a_copy, "b_copy" = %b_copy, "a_load" = %a_load, "b_load" = %b_load, "atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "load" = %load, "first" = %first, "cadence" = %cadence, "ahead" = %ahead, "priority" = %priority}
+    irdl.attributes {"a_tile" = %a_tile, "b_tile" = %b_tile, "a_copy" = %a_copy, "b_copy" = %b_copy, "a_load" = %a_load, "b_load" = %b_load, "atom" = %atom, "repeat" = %repeat, "a_layout" = %a_layout, "b_layout" = %b_layout, "a_read" = %a_read, "b_read" = %b_read, "first" = %first, "cadence" = %cadence, "ahead" = %ahead, "lead" = %lead, "priority" = %priority, "tail" = %tail}
+  }
+
+  // The matrix instructions that a fold has left, added to its accumulators.
+  irdl.operation @rest {
+    %acc = irdl.base @tile::@accumulator
+    %sum = irdl.base @tile::@accumulator
+    irdl.operands(acc: %acc)
+    irdl.results(sum: %sum)
   }
 
   // The accumulators, converted to the element type of `target`, to block (`block_m`,

@@ -1,10 +1,17 @@
 //! The multiplication in a fixed order, with loads spread among its instructions.
 
-use super::{Lowered, Lowering, emit::Emit, global::TileLoads, multiply::Multiplication};
+use super::{Lowered, Lowering, Staged, emit::Emit, global::TileLoads, multiply::Multiplication};
 use crate::{PassError, rewrite};
 use melior::ir::{Value, operation::OperationRef};
-use std::collections::{HashMap, HashSet};
-use tilefold_dialect::tile::integer;
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+    rc::Rc,
+};
+use tilefold_dialect::{
+    plan::Lead,
+    tile::{integer, layout, text},
+};
 
 /// What goes between matrix instructions, and when.
 pub struct Order {
@@ -12,6 +19,8 @@ pub struct Order {
     pub cadence: usize,
     /// What so many matrix instructions use is read during as many before them.
     pub ahead: usize,
+    /// The operand, 0 or 1, that is loaded first and of which a fragment is kept.
+    pub lead: usize,
     /// The wave's priority around a matrix instruction; 0 leaves it alone.
     pub priority: i64,
 }
@@ -64,6 +73,62 @@ impl Step {
     }
 }
 
+/// The matrix instructions of a tile in their order, and the fragments that have been read.
+pub struct Reader<'c> {
+    order: Order,
+    steps: Vec<Step>,
+    due: Reads,
+    fragments: HashMap<Fragment, Value<'c, 'c>>,
+}
+
+impl<'c> Reader<'c> {
+    /// K slice after K slice, and in each the fragments of the operand that leads one by one,
+    /// every one against all of the other operand's.
+    pub fn new(multiplication: &Multiplication<'c>, order: Order) -> Self {
+        let [repeat_m, repeat_n, repeat_k] = multiplication.repeat;
+        let (outer, inner) = match order.lead {
+            0 => (repeat_m, repeat_n),
+            _ => (repeat_n, repeat_m),
+        };
+        let lead = order.lead;
+        let step = move |slice, outer, inner| match lead {
+            0 => Step {
+                slice,
+                m: outer,
+                n: inner,
+            },
+            _ => Step {
+                slice,
+                m: inner,
+                n: outer,
+            },
+        };
+        let line = move |slice, at| (0..inner).map(move |other| step(slice, at, other));
+        let steps: Vec<Step> = (0..repeat_k)
+            .flat_map(|slice| (0..outer).flat_map(move |at| line(slice, at)))
+            .collect();
+        Self {
+            due: reads(&steps, order.ahead.max(1)),
+            order,
+            steps,
+            fragments: HashMap::new(),
+        }
+    }
+
+    /// Matrix instructions.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+}
+
+/// A fold that has left its last matrix instructions, those from `done` on.
+pub struct Unfinished<'c> {
+    multiplication: Multiplication<'c>,
+    sums: Vec<Value<'c, 'c>>,
+    reader: Reader<'c>,
+    done: usize,
+}
+
 impl<'c> Lowering<'c, '_> {
     /// `tile.fold`
     pub fn fold(
@@ -76,70 +141,146 @@ impl<'c> Lowering<'c, '_> {
         let order = Order {
             cadence: integer(&operation, "cadence")?.max(1) as usize,
             ahead: integer(&operation, "ahead")?.max(0) as usize,
+            lead: lead(&operation)?,
             priority: integer(&operation, "priority")?,
         };
         let loads = [
             self.fold_loads(emit, operation, 0)?,
             self.fold_loads(emit, operation, 1)?,
         ];
-        let [a, b] = self.in_order(emit, &multiplication, &mut sums, &loads, &order)?;
-        self.bind(rewrite::result(operation, 0)?, Lowered::Staged(a));
-        self.bind(rewrite::result(operation, 1)?, Lowered::Staged(b));
-        self.bind(rewrite::result(operation, 2)?, Lowered::Accumulators(sums));
+        let mut reader = Reader::new(&multiplication, order);
+        let tail = integer(&operation, "tail")?.max(0) as usize;
+        let done = reader.len().saturating_sub(tail);
+        let loaded = self.in_order(
+            emit,
+            &multiplication,
+            &mut sums,
+            &loads,
+            &mut reader,
+            0..done,
+        )?;
+        for (index, pieces) in loaded.into_iter().enumerate() {
+            let layout = layout(&operation, ["a_copy", "b_copy"][index])?;
+            let staged = Lowered::Staged(Rc::new(Staged { pieces, layout }));
+            self.bind(rewrite::result(operation, index)?, staged);
+        }
+        let sums = match tail {
+            0 => Lowered::Accumulators(sums),
+            _ => Lowered::Unfinished(Rc::new(Unfinished {
+                multiplication,
+                sums,
+                reader,
+                done,
+            })),
+        };
+        self.bind(rewrite::result(operation, 2)?, sums);
         Ok(())
     }
 
-    /// Accumulators n fastest, then m, then K slices. With each matrix instruction goes a load
-    /// of the next tiles, A's and B's in turn, while there are any, and the fragments that are
-    /// due. Returns what was loaded for each operand.
+    /// `tile.rest`: what its fold has left. All fragments have been read.
+    pub fn rest(
+        &mut self,
+        emit: &Emit<'c>,
+        operation: OperationRef<'c, '_>,
+    ) -> Result<(), PassError> {
+        let Lowered::Unfinished(unfinished) = self.lowered(rewrite::operand(operation, 0)?)? else {
+            return Err(PassError::Form {
+                wanted: "a fold with matrix instructions left",
+                found: 0,
+            });
+        };
+        let Unfinished {
+            multiplication,
+            sums,
+            reader,
+            done,
+        } = &*unfinished;
+        let mut sums = sums.clone();
+        for step in &reader.steps[*done..] {
+            let read = step.fragments().map(|fragment| reader.fragments[&fragment]);
+            self.product(
+                emit,
+                multiplication,
+                &mut sums,
+                *step,
+                read,
+                reader.order.priority,
+            );
+        }
+        self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(sums));
+        Ok(())
+    }
+
+    /// The matrix instructions `range` of a reader. With each goes a load of the next tiles, of
+    /// one operand and the other in turn, while there are any, and the fragments that are due.
+    /// Returns what was loaded for each operand.
     pub fn in_order(
         &mut self,
         emit: &Emit<'c>,
         multiplication: &Multiplication<'c>,
         sums: &mut [Value<'c, 'c>],
         loads: &[TileLoads<'c>],
-        order: &Order,
+        reader: &mut Reader<'c>,
+        range: Range<usize>,
     ) -> Result<[Vec<Value<'c, 'c>>; 2], PassError> {
-        let [repeat_m, repeat_n, repeat_k] = multiplication.repeat;
-        let row = |slice, m| (0..repeat_n).map(move |n| Step { slice, m, n });
-        let steps: Vec<Step> = (0..repeat_k)
-            .flat_map(|slice| (0..repeat_m).flat_map(move |m| row(slice, m)))
-            .collect();
+        let lead = reader.order.lead;
         let longest = loads.iter().map(TileLoads::len).max().unwrap_or(0);
         let mut queue = (0..longest)
-            .flat_map(|index| (0..loads.len()).map(move |operand| (operand, index)))
+            .flat_map(|index| (0..loads.len()).map(move |turn| (turn ^ lead, index)))
             .filter(|(operand, index)| *index < loads[*operand].len());
         let mut staged = [Vec::new(), Vec::new()];
-        let mut fragments: HashMap<Fragment, Value<'c, 'c>> = HashMap::new();
-        let mut due = reads(&steps, order.ahead.max(1));
-        for fragment in due.first {
-            fragments.insert(fragment, self.fragment(emit, multiplication, fragment)?);
+        for fragment in std::mem::take(&mut reader.due.first) {
+            let value = self.fragment(emit, multiplication, fragment)?;
+            reader.fragments.insert(fragment, value);
         }
-        for (at, step) in steps.iter().enumerate() {
-            if at % order.cadence == 0
+        for at in range {
+            if at % reader.order.cadence == 0
                 && let Some((operand, index)) = queue.next()
             {
                 staged[operand].push(loads[operand].load(emit, index));
             }
-            for fragment in std::mem::take(&mut due.before[at]) {
-                fragments.insert(fragment, self.fragment(emit, multiplication, fragment)?);
+            for fragment in std::mem::take(&mut reader.due.before[at]) {
+                let value = self.fragment(emit, multiplication, fragment)?;
+                reader.fragments.insert(fragment, value);
             }
-            hold_order(emit);
-            let read = step.fragments().map(|fragment| fragments[&fragment]);
-            let [a, b] = multiplication.ordered(read);
-            if order.priority > 0 {
-                set_priority(emit, order.priority);
-            }
-            self.accumulate(emit, sums, [repeat_m, step.m, step.n], a, b);
-            if order.priority > 0 {
-                set_priority(emit, 0);
-            }
-            hold_order(emit);
+            let step = reader.steps[at];
+            let read = step.fragments().map(|fragment| reader.fragments[&fragment]);
+            self.product(
+                emit,
+                multiplication,
+                sums,
+                step,
+                read,
+                reader.order.priority,
+            );
         }
         for (operand, index) in queue {
             staged[operand].push(loads[operand].load(emit, index));
         }
         Ok(staged)
+    }
+
+    /// One matrix instruction, which nothing passes.
+    fn product(
+        &self,
+        emit: &Emit<'c>,
+        multiplication: &Multiplication<'c>,
+        sums: &mut [Value<'c, 'c>],
+        step: Step,
+        read: [Value<'c, 'c>; 2],
+        priority: i64,
+    ) {
+        hold_order(emit);
+        let [a, b] = multiplication.ordered(read);
+        if priority > 0 {
+            set_priority(emit, priority);
+        }
+        let repeat_m = multiplication.repeat[0];
+        self.accumulate(emit, sums, [repeat_m, step.m, step.n], a, b);
+        if priority > 0 {
+            set_priority(emit, 0);
+        }
+        hold_order(emit);
     }
 
     /// The loads of operand 0 (A) or 1 (B) of a fold.
@@ -158,6 +299,11 @@ impl<'c> Lowering<'c, '_> {
         ][operand];
         self.tile_loads(emit, operation, &matrix, [block, step], names)
     }
+}
+
+/// The operand, 0 or 1, that leads a multiplication.
+pub fn lead(operation: &OperationRef<'_, '_>) -> Result<usize, PassError> {
+    Ok(usize::from(text(operation, "lead")? == Lead::B.name()))
 }
 
 /// Nothing moves across: left to itself, LLVM's scheduler gathers the loads again.

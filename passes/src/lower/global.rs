@@ -1,7 +1,7 @@
 //! Matrices in global memory and the loads of their tiles.
 
 use super::{
-    Lowered, Lowering,
+    Lowered, Lowering, Staged,
     address::of_thread,
     emit::{BUFFER, Emit},
 };
@@ -236,14 +236,16 @@ impl<'c> Lowering<'c, '_> {
         &mut self,
         emit: &Emit<'c>,
         operation: OperationRef<'c, '_>,
-    ) -> Result<Vec<Value<'c, 'c>>, PassError> {
+    ) -> Result<Staged<'c>, PassError> {
         let matrix = self.matrix(operation, 0)?;
         let at = [self.scalar(operation, 1)?, self.scalar(operation, 2)?];
         let names = ["tile", "layout", "load"];
         let loads = self.tile_loads(emit, operation, &matrix, at, names)?;
-        Ok((0..loads.len())
-            .map(|index| loads.load(emit, index))
-            .collect())
+        let pieces = (0..loads.len()).map(|index| loads.load(emit, index));
+        Ok(Staged {
+            pieces: pieces.collect(),
+            layout: layout(&operation, "layout")?,
+        })
     }
 
     /// The loads of tile `at` = (block, step) of a matrix. Their tile, thread-value layout and

@@ -27,6 +27,7 @@ use melior::{
 };
 use shared::Shared;
 use std::{collections::HashMap, rc::Rc};
+use tilefold_layout::Layout;
 
 /// What a value of the tile module has become.
 #[derive(Clone)]
@@ -34,10 +35,35 @@ enum Lowered<'c> {
     Scalar(Value<'c, 'c>),
     Matrix(Rc<Matrix<'c>>),
     Shared(Rc<Shared<'c>>),
-    /// Pieces of a tile in registers, as integer vectors, in the order of the layout's values.
-    Staged(Vec<Value<'c, 'c>>),
+    Staged(Rc<Staged<'c>>),
     /// One vector per atom, m fastest.
     Accumulators(Vec<Value<'c, 'c>>),
+    /// The same of a fold that has left some of its matrix instructions.
+    Unfinished(Rc<fold::Unfinished<'c>>),
+}
+
+/// A tile on its way to LDS.
+struct Staged<'c> {
+    /// Integer vectors, in the order of the load's values.
+    pieces: Vec<Value<'c, 'c>>,
+    /// The thread-value layout of the load.
+    layout: Layout,
+}
+
+impl Staged<'_> {
+    /// Where each of the values that `stores` has, in its order, stands among those loaded.
+    fn order(&self, stores: &Layout) -> Result<Vec<usize>, PassError> {
+        let loaded: Vec<i64> = self.layout.mode(1)?.offsets().collect();
+        let places: HashMap<i64, usize> = loaded.into_iter().zip(0..).collect();
+        let place = |value: i64| {
+            let wanted = "a value that was loaded";
+            places
+                .get(&value)
+                .copied()
+                .ok_or(PassError::Form { wanted, found: 0 })
+        };
+        stores.mode(1)?.offsets().map(place).collect()
+    }
 }
 
 /// The state of lowering one kernel.
@@ -221,13 +247,27 @@ impl<'c> Lowering<'c, '_> {
         }
     }
 
+    fn staged(
+        &self,
+        operation: OperationRef<'c, '_>,
+        index: usize,
+    ) -> Result<Rc<Staged<'c>>, PassError> {
+        match self.lowered(rewrite::operand(operation, index)?)? {
+            Lowered::Staged(staged) => Ok(staged),
+            _ => Err(PassError::Form {
+                wanted: "a staged operand",
+                found: index,
+            }),
+        }
+    }
+
     fn registers(
         &self,
         operation: OperationRef<'c, '_>,
         index: usize,
     ) -> Result<Vec<Value<'c, 'c>>, PassError> {
         match self.lowered(rewrite::operand(operation, index)?)? {
-            Lowered::Staged(values) | Lowered::Accumulators(values) => Ok(values),
+            Lowered::Accumulators(values) => Ok(values),
             _ => Err(PassError::Form {
                 wanted: "an operand in registers",
                 found: index,
@@ -257,19 +297,23 @@ impl<'c> Lowering<'c, '_> {
                 "tile.zero" => self.zero(operation)?,
                 "tile.copy" => {
                     let staged = self.load_tile(emit, operation)?;
-                    self.commit_tile(emit, operation, staged, 3, 4)?;
+                    self.commit_tile(emit, operation, &staged, [3, 4], "stores")?;
                 }
                 "tile.load" => {
                     let staged = self.load_tile(emit, operation)?;
-                    self.bind(rewrite::result(operation, 0)?, Lowered::Staged(staged));
+                    self.bind(
+                        rewrite::result(operation, 0)?,
+                        Lowered::Staged(Rc::new(staged)),
+                    );
                 }
                 "tile.commit" => {
-                    let staged = self.registers(operation, 0)?;
-                    self.commit_tile(emit, operation, staged, 1, 2)?;
+                    let staged = self.staged(operation, 0)?;
+                    self.commit_tile(emit, operation, &staged, [1, 2], "layout")?;
                 }
                 "tile.barrier" => barrier(emit),
                 "tile.mma" => self.multiply(emit, operation)?,
                 "tile.fold" => self.fold(emit, operation)?,
+                "tile.rest" => self.rest(emit, operation)?,
                 "tile.store" => self.store_tile(emit, operation)?,
                 "scf.for" => self.r#loop(globals, emit, operation)?,
                 "scf.if" => self.branch(globals, emit, operation)?,

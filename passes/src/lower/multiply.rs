@@ -3,7 +3,7 @@
 use super::{
     Lowered, Lowering,
     emit::Emit,
-    fold::{Fragment, Order},
+    fold::{Fragment, Order, Reader, lead},
     registers::regroup,
     shared::Shared,
 };
@@ -21,8 +21,8 @@ pub struct Multiplication<'c> {
     tiles: [Rc<Shared<'c>>; 2],
     buffer: Value<'c, 'c>,
     layouts: [Layout; 2],
-    /// Elements of one LDS load.
-    width: i64,
+    /// Elements of one LDS load of A and of B.
+    widths: [i64; 2],
     /// Atoms of a wave along m, n and k.
     pub repeat: [i64; 3],
     /// Whether the atom takes B first.
@@ -62,9 +62,12 @@ impl<'c> Lowering<'c, '_> {
             let order = Order {
                 cadence: 1,
                 ahead,
+                lead: lead(&operation)?,
                 priority,
             };
-            self.in_order(emit, &multiplication, &mut sums, &[], &order)?;
+            let mut reader = Reader::new(&multiplication, order);
+            let all = 0..reader.len();
+            self.in_order(emit, &multiplication, &mut sums, &[], &mut reader, all)?;
             self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(sums));
             return Ok(());
         }
@@ -95,11 +98,14 @@ impl<'c> Lowering<'c, '_> {
         operation: OperationRef<'c, '_>,
         first: usize,
     ) -> Result<Multiplication<'c>, PassError> {
-        let load = CopyAtom::by_name(text(&operation, "load")?);
-        let load = load.ok_or(PassError::Form {
-            wanted: "a load atom",
-            found: 0,
-        })?;
+        let width = |name: &str| -> Result<i64, PassError> {
+            let load = CopyAtom::by_name(text(&operation, name)?);
+            let load = load.ok_or(PassError::Form {
+                wanted: "a load atom",
+                found: 0,
+            })?;
+            Ok(load.elements(self.plan.atom.input))
+        };
         Ok(Multiplication {
             tiles: [
                 self.shared(operation, first)?,
@@ -110,7 +116,7 @@ impl<'c> Lowering<'c, '_> {
                 layout(&operation, "a_layout")?,
                 layout(&operation, "b_layout")?,
             ],
-            width: load.elements(self.plan.atom.input),
+            widths: [width("a_read")?, width("b_read")?],
             repeat: integers::<3>(&operation, "repeat")?,
             b_first: text(&operation, "first")? == "b",
         })
@@ -127,10 +133,11 @@ impl<'c> Lowering<'c, '_> {
             tiles,
             buffer,
             layouts,
-            width,
+            widths,
             repeat,
             ..
         } = multiplication;
+        let width = widths[operand];
         let atom = self.plan.atom;
         let values = atom.input_values();
         let first = (slice * repeat[operand] + index) * values;
@@ -140,10 +147,10 @@ impl<'c> Lowering<'c, '_> {
             &tiles[operand],
             *buffer,
             &layouts[operand],
-            *width,
+            width,
             range,
         )?;
-        let whole = regroup(emit, &pieces, *width, values, atom.input.bits());
+        let whole = regroup(emit, &pieces, width, values, atom.input.bits());
         Ok(emit.bitcast(whole[0], register_type(emit, &atom.ab)))
     }
 

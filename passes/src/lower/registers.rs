@@ -27,6 +27,29 @@ pub fn regroup<'c>(
         .collect()
 }
 
+/// As [`regroup`], each element `index` of the result being the one at `order[index]`.
+pub fn arrange<'c>(
+    emit: &Emit<'c>,
+    vectors: &[Value<'c, 'c>],
+    from: i64,
+    to: i64,
+    bits: u32,
+    order: &[usize],
+) -> Vec<Value<'c, 'c>> {
+    // The longest runs that stay together and do not lie across vectors.
+    let whole = |run: &usize| {
+        order.chunks(*run).all(|part| {
+            part[0].is_multiple_of(*run) && part.iter().copied().eq((part[0]..).take(*run))
+        })
+    };
+    let widest = from.min(to).max(1) as usize;
+    let lengths = std::iter::successors(Some(widest), |run| (*run > 1).then_some(run / 2));
+    let run = lengths.into_iter().find(whole).unwrap_or(1);
+    let parts = regroup(emit, vectors, from, run as i64, bits);
+    let moved: Vec<_> = order.chunks(run).map(|part| parts[part[0] / run]).collect();
+    regroup(emit, &moved, run as i64, to, bits)
+}
+
 /// Elements `start` to `start + len` of a vector.
 fn slice<'c>(
     emit: &Emit<'c>,

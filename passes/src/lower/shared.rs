@@ -1,10 +1,10 @@
 //! Tiles in LDS: their memory, and the stores that fill them.
 
 use super::{
-    Lowered, Lowering,
+    Lowered, Lowering, Staged,
     address::SharedAddress,
     emit::{Emit, LDS},
-    registers::regroup,
+    registers::arrange,
 };
 use crate::{PassError, plan, rewrite};
 use melior::ir::{
@@ -105,26 +105,28 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// `tile.commit`, and the second half of `tile.copy`. `target` and `buffer` are positions
-    /// of operands.
+    /// of operands, `order` is the attribute that says in which order values are stored.
     pub fn commit_tile(
         &mut self,
         emit: &Emit<'c>,
         operation: OperationRef<'c, '_>,
-        staged: Vec<Value<'c, 'c>>,
-        target: usize,
-        buffer: usize,
+        staged: &Staged<'c>,
+        [target, buffer]: [usize; 2],
+        order: &str,
     ) -> Result<(), PassError> {
         let shared = self.shared(operation, target)?;
         let buffer = self.scalar(operation, buffer)?;
-        let layout = layout(&operation, "layout")?;
+        let layout = layout(&operation, order)?;
         let atom = CopyAtom::by_name(text(&operation, "store")?).ok_or(PassError::Form {
             wanted: "a store atom",
             found: 0,
         })?;
         let values = layout.mode(1)?.size();
-        let staged_width = values / (staged.len().max(1) as i64);
+        let staged_width = values / (staged.pieces.len().max(1) as i64);
         let width = atom.elements(shared.element);
-        let pieces = regroup(emit, &staged, staged_width, width, shared.element.bits());
+        let bits = shared.element.bits();
+        let order = staged.order(&layout)?;
+        let pieces = arrange(emit, &staged.pieces, staged_width, width, bits, &order);
         let base = shared.buffer(emit, buffer);
         let accesses = 0..(values / width) as usize;
         let addresses = self.addresses(&shared, &layout, width, accesses)?;

@@ -1,6 +1,6 @@
 //! What a spec may ask for, checked against the atoms and the machine.
 
-use super::memory_order;
+use super::{Registers, Schedule, memory_order};
 use crate::{
     access::{Coordinates, Ownership, in_matrix},
     tiling::{copy_layout, copy_threads},
@@ -8,7 +8,7 @@ use crate::{
 use tilefold_dialect::{
     atoms::{CopyAtom, Direction, MmaAtom, Space},
     element::ElementType,
-    plan::Prefetch,
+    plan::{Commit, Lead, Prefetch},
     problem::{Extent, MAX_EXTENT, OperandLayout, Problem},
     spec::{Spec, SpecError},
 };
@@ -204,8 +204,13 @@ pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
             "take prefetch = \"interleaved\", or leave the field out",
         );
     }
-    for (name, given) in [("cadence", schedule.cadence), ("ahead", schedule.ahead)] {
-        if given.is_some()
+    for (name, given) in [
+        ("cadence", schedule.cadence.is_some()),
+        ("ahead", schedule.ahead.is_some()),
+        ("lead", schedule.lead.is_some()),
+        ("commit", schedule.commit.is_some()),
+    ] {
+        if given
             && schedule
                 .prefetch
                 .is_some_and(|it| it != Prefetch::Interleaved)
@@ -221,6 +226,18 @@ pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
     Ok(schedule.prefetch)
 }
 
+/// The order of an interleaved multiplication, what is left open by default.
+pub fn order(spec: &Spec) -> Schedule {
+    let said = &spec.plan.schedule;
+    Schedule {
+        cadence: said.cadence.unwrap_or(1),
+        ahead: said.ahead.unwrap_or(1),
+        lead: said.lead.unwrap_or(Lead::A),
+        commit: said.commit.unwrap_or(Commit::End),
+        priority: said.priority == Some(true),
+    }
+}
+
 /// Whether the block is whole atoms for every wave, and the wave has registers for its part.
 pub fn tile(
     spec: &Spec,
@@ -229,6 +246,7 @@ pub fn tile(
     block: [i64; 3],
     waves: [i64; 2],
     prefetch: Prefetch,
+    order: &Schedule,
 ) -> Checked<()> {
     let need = [
         atom.shape[0] * waves[0],
@@ -254,52 +272,20 @@ pub fn tile(
             );
         }
     }
-    registers(
-        spec,
-        machine,
-        atom,
-        block,
-        waves,
-        [block[0] / need[0], block[1] / need[1]],
-        prefetch,
-    )
-}
-
-/// Whether a wave has registers for its `repeat` = (m, n) atoms and for what it carries to LDS.
-/// What does not fit would go through memory in the main loop, and take LLVM minutes.
-///
-/// This bounds the matrix instructions of a K tile too, all of which are unrolled: along m and n
-/// by registers, along k by LDS.
-fn registers(
-    spec: &Spec,
-    machine: &Machine,
-    atom: &MmaAtom,
-    block: [i64; 3],
-    waves: [i64; 2],
-    repeat: [i64; 2],
-    prefetch: Prefetch,
-) -> Checked<()> {
-    let accumulators = repeat[0] * repeat[1] * atom.cd.vgprs();
-    let fragments = (repeat[0] + 1) * atom.ab.vgprs();
-    let carried = [block[0], block[1]].map(|rows| {
-        rows * block[2] * i64::from(atom.input.bits()) / (32 * waves[0] * waves[1] * atom.wave)
-    });
-    // Tiles that are loaded ahead wait during the multiplication; others pass one by one, while
-    // there are no fragments.
-    let (staged, live) = match prefetch {
-        Prefetch::None => {
-            let staged = carried[0].max(carried[1]);
-            (staged, staged.max(fragments))
-        }
-        _ => {
-            let staged = carried[0] + carried[1];
-            (staged, staged + fragments)
-        }
-    };
+    // What does not fit would go through memory in the main loop, and take LLVM minutes. This
+    // bounds the matrix instructions of a K tile too, all of which are unrolled: along m and n by
+    // registers, along k by LDS.
+    let need = Registers::of(atom, block, waves, prefetch, order);
     let addressable = i64::from(machine.vgpr.addressable);
-    if accumulators + live <= addressable {
+    if need.most() <= addressable {
         return Ok(());
     }
+    let Registers {
+        accumulators,
+        fragments,
+        staged,
+        ..
+    } = need;
     refuse(
         spec,
         "tile.block",
@@ -313,10 +299,14 @@ fn registers(
 
 /// How one operand is copied.
 pub struct Copy {
+    /// Thread layout over the tile.
     pub threads: Layout,
+    /// Values of a thread in the order of loading.
     pub values: Layout,
-    /// Thread-value layout onto the tile.
-    pub layout: Layout,
+    /// The values in the order of storing.
+    pub stores: Layout,
+    /// Thread-value layout onto the tile, in the order of storing.
+    pub commit: Layout,
     /// Elements that one load moves.
     pub elements: i64,
 }
@@ -358,17 +348,11 @@ pub fn copy(
     });
     let space = load.map_or(Space::Buffer, |load| load.space);
     let aligned = widest.min(loaded_elements(problem, operand, space));
-    let copy = match (&partial.threads, &partial.values) {
+    let (thread_layout, values, whole, elements) = match (&partial.threads, &partial.values) {
         (Some(thread_layout), Some(values)) => {
             given_copy(spec, operand, tile, threads, [thread_layout, values]).map(|whole| {
                 let width = Ownership::new(&whole).width(aligned, in_matrix(tile, order));
-                let (threads, values) = (thread_layout.clone(), values.clone());
-                Copy {
-                    threads,
-                    values,
-                    layout: whole,
-                    elements: width,
-                }
+                (thread_layout.clone(), values.clone(), whole, width)
             })?
         }
         (None, None) => {
@@ -378,12 +362,7 @@ pub fn copy(
                 .find_map(|elements| {
                     let (threads, values) = copy_threads(tile, along, threads, elements)?;
                     let layout = copy_layout(&threads, &values, tile).ok()?;
-                    Some(Copy {
-                        threads,
-                        values,
-                        layout,
-                        elements,
-                    })
+                    Some((threads, values, layout, elements))
                 })
                 .expect("one element at a time was found to work above")
         }
@@ -399,6 +378,28 @@ pub fn copy(
                 "give both threads and values, or neither",
             );
         }
+    };
+    // Another order of the same values is over the same elements: the spec has been checked.
+    let (stores, commit) = match &partial.stores {
+        None => (values.clone(), whole),
+        Some(stores) => match copy_layout(&thread_layout, stores, tile) {
+            Ok(commit) => (stores.clone(), commit),
+            Err(error) => {
+                return refuse(
+                    spec,
+                    &format!("copy.{name}.stores"),
+                    error.to_string(),
+                    "leave it out, and values are stored as they are loaded",
+                );
+            }
+        },
+    };
+    let copy = Copy {
+        threads: thread_layout,
+        values,
+        stores,
+        commit,
+        elements,
     };
     match load {
         Some(load) if copy.elements < widest => refuse(
@@ -502,7 +503,7 @@ pub fn aligned_elements(problem: &Problem, operand: usize) -> i64 {
 
 /// Elements up to 16 that loads of A or B may move at once. Where lines run along M or N, they
 /// are whole numbers of what cannot be half inside the matrix.
-fn loaded_elements(problem: &Problem, operand: usize, space: Space) -> i64 {
+pub fn loaded_elements(problem: &Problem, operand: usize, space: Space) -> i64 {
     let lines = lines(problem, operand);
     let aligned = aligned_elements(problem, operand);
     let Some(length) = lines.length.exact().filter(|_| !lines.along_k) else {

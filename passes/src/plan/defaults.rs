@@ -41,7 +41,7 @@ pub fn tile(problem: &Problem, atom: &MmaAtom, partial: &PartialPlan) -> ([i64; 
         .ok()
     };
     let named = partial.tile.waves.or_else(|| layout.and_then(sizes));
-    if let Some(block) = partial.tile.block {
+    if let Some(block) = partial.tile.block.whole() {
         let two = |i: usize| {
             if block[i] % (2 * atom.shape[i]) == 0 {
                 2
@@ -51,15 +51,19 @@ pub fn tile(problem: &Problem, atom: &MmaAtom, partial: &PartialPlan) -> ([i64; 
         };
         return (block, named.unwrap_or([two(0), two(1)]));
     }
+    // Entries that are named replace those of each tile.
+    let given = partial.tile.block.0;
+    let tiles = TILES.map(|(tile, waves)| ([0, 1, 2].map(|i| given[i].unwrap_or(tile[i])), waves));
     let extents = [problem.m, problem.n, problem.k];
     let fits = |(block, waves): &([i64; 3], [i64; 2])| {
         let [m, n] = named.unwrap_or(*waves);
         let wave = [m * atom.shape[0], n * atom.shape[1], atom.shape[2]];
         (0..3).all(|i| {
             block[i] % wave[i] == 0
-                && extents[i]
-                    .exact()
-                    .is_none_or(|extent| extent % block[i] == 0)
+                && (given[i].is_some()
+                    || extents[i]
+                        .exact()
+                        .is_none_or(|extent| extent % block[i] == 0))
         })
     };
     // Edges along M and N can be bounded; K needs whole tiles.
@@ -67,7 +71,7 @@ pub fn tile(problem: &Problem, atom: &MmaAtom, partial: &PartialPlan) -> ([i64; 
         let depth = problem.k.exact();
         depth.is_none_or(|depth| depth % block[2] == 0)
     };
-    let (block, waves) = TILES
+    let (block, waves) = tiles
         .into_iter()
         .find(fits)
         .or_else(|| {
@@ -75,8 +79,8 @@ pub fn tile(problem: &Problem, atom: &MmaAtom, partial: &PartialPlan) -> ([i64; 
                 let [m, n] = named.unwrap_or(*waves);
                 block[0] % (m * atom.shape[0]) == 0 && block[1] % (n * atom.shape[1]) == 0
             };
-            TILES.into_iter().filter(named_fit).find(whole_k)
+            tiles.into_iter().filter(named_fit).find(whole_k)
         })
-        .unwrap_or(TILES[0]);
+        .unwrap_or(tiles[0]);
     (block, named.unwrap_or(waves))
 }

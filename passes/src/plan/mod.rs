@@ -6,9 +6,15 @@
 
 mod check;
 mod defaults;
+mod registers;
 mod shared;
 
-pub(crate) use check::{mma as mma_of, problem as plain_problem};
+pub(crate) use check::{
+    load as load_of, loaded_elements, mma as mma_of, problem as plain_problem,
+    schedule as prefetch_of,
+};
+pub use registers::Registers;
+pub(crate) use registers::packed;
 pub use shared::elements as buffer_elements;
 
 use crate::{
@@ -18,7 +24,7 @@ use crate::{
 use tilefold_dialect::{
     atoms::{MmaAtom, Space},
     element::ElementType,
-    plan::{LdsLayout, PartialPlan, Prefetch},
+    plan::{Commit, LdsLayout, Lead, PartialPlan, Prefetch},
     problem::{Operand, OperandLayout, Problem},
     spec::{Spec, SpecError},
 };
@@ -32,6 +38,11 @@ pub struct Schedule {
     pub cadence: i64,
     /// What so many matrix instructions use is read from LDS during as many before them.
     pub ahead: i64,
+    /// The operand that is loaded first, and of which a fragment is kept while the other's run
+    /// past it.
+    pub lead: Lead,
+    /// When the next tiles go to LDS.
+    pub commit: Commit,
     /// Whether a wave raises its priority around matrix instructions.
     pub priority: bool,
 }
@@ -59,6 +70,8 @@ pub struct Plan {
     pub load_elements: [i64; 2],
     /// Thread and value layouts of the copies of A and B.
     pub copies: [(Layout, Layout); 2],
+    /// Value layouts of the copies in the order in which values are stored to LDS.
+    pub stores: [Layout; 2],
     /// Where the elements of the tiles of A and B lie in LDS.
     pub lds: [ComposedLayout; 2],
     /// Whether the spec or a default chose another LDS layout than plain rows.
@@ -94,13 +107,14 @@ impl Plan {
         let atom = check::mma(spec, machine, &problem)?;
         let load = check::load(spec, atom)?;
         let prefetch = check::schedule(spec)?.unwrap_or(defaults::PREFETCH);
+        let schedule = check::order(spec);
         let (block, waves) = defaults::tile(&problem, atom, partial);
         let buffers = partial.lds.buffers.unwrap_or(defaults::BUFFERS);
         let tiles = [[block[0], block[2]], [block[1], block[2]]];
         // First, since it bounds the work of all that walks over the elements of a tile.
         let fits = |sizes| shared::fits(spec, machine, atom, tiles, sizes, buffers);
         fits(tiles.map(|[rows, depth]| rows * depth))?;
-        check::tile(spec, machine, atom, block, waves, prefetch)?;
+        check::tile(spec, machine, atom, block, waves, prefetch, &schedule)?;
         let wave_layout = match &partial.mma.waves {
             Some(layout) => Ok(layout.clone()),
             None => Layout::row_major(&waves),
@@ -126,7 +140,7 @@ impl Plan {
         shared::reachable(
             spec,
             &lds,
-            &copies.each_ref().map(|copy| copy.layout.clone()),
+            &copies.each_ref().map(|copy| copy.commit.clone()),
             &mma,
         )?;
 
@@ -141,16 +155,13 @@ impl Plan {
             wave_layout,
             load_space,
             load_elements: copies.each_ref().map(|copy| copy.elements),
+            stores: copies.each_ref().map(|copy| copy.stores.clone()),
             copies: copies.map(|copy| (copy.threads, copy.values)),
             lds,
             lds_laid_out: choices.iter().any(|choice| *choice != LdsLayout::None),
             buffers,
             prefetch,
-            schedule: Schedule {
-                cadence: partial.schedule.cadence.unwrap_or(1),
-                ahead: partial.schedule.ahead.unwrap_or(1),
-                priority: partial.schedule.priority == Some(true),
-            },
+            schedule,
             group_rows: partial.schedule.group_rows,
             completed: spec.clone(),
         };
@@ -161,7 +172,7 @@ impl Plan {
     /// The partial plan with every field that is built set to what was chosen.
     fn fill(&self, partial: &PartialPlan, lds: [LdsLayout; 2]) -> PartialPlan {
         let mut filled = partial.clone();
-        filled.tile.block = Some(self.block);
+        filled.tile.block = self.block.into();
         filled.tile.waves = Some(self.waves);
         filled.atoms.mma = Some(self.atom.name.into());
         // Where A and B are moved by loads of different widths no one name stands for both.
@@ -183,18 +194,23 @@ impl Plan {
         filled.lds.a = Some(a);
         filled.lds.b = Some(b);
         filled.lds.buffers = Some(self.buffers);
-        for (copy, (threads, values)) in [&mut filled.copy.a, &mut filled.copy.b]
+        for (operand, copy) in [&mut filled.copy.a, &mut filled.copy.b]
             .into_iter()
-            .zip(&self.copies)
+            .enumerate()
         {
+            let (threads, values) = &self.copies[operand];
             copy.threads = Some(threads.clone());
             copy.values = Some(values.clone());
+            let stores = &self.stores[operand];
+            copy.stores = (stores != values).then(|| stores.clone());
         }
         filled.mma.waves = Some(self.wave_layout.clone());
         filled.schedule.prefetch = Some(self.prefetch);
         if self.prefetch == Prefetch::Interleaved {
             filled.schedule.cadence = Some(self.schedule.cadence);
             filled.schedule.ahead = Some(self.schedule.ahead);
+            filled.schedule.lead = Some(self.schedule.lead);
+            filled.schedule.commit = Some(self.schedule.commit);
         }
         filled.schedule.group_rows.get_or_insert(1);
         filled.schedule.priority.get_or_insert(false);
@@ -204,7 +220,7 @@ impl Plan {
     /// Whether accumulators that are neighbours along M share registers, where the atom's results
     /// fill one half of each.
     pub fn packed(&self) -> bool {
-        self.atom.cd.step == 2
+        packed(self.atom)
     }
 
     /// Atoms of a wave along m and n.
@@ -217,8 +233,8 @@ impl Plan {
         self.waves[0] * self.waves[1] * self.atom.wave
     }
 
-    /// Element type of operand 0 (A) or 1 (B).
-    pub fn input(&self, _operand: usize) -> ElementType {
+    /// Element type of A and of B.
+    pub fn input(&self) -> ElementType {
         self.atom.input
     }
 

@@ -1,24 +1,26 @@
 //! Search among equals, with e-graphs.
 //!
-//! [`plans`] completes a spec whose tile is open: [`schedules`] finds tile, waves and schedule,
-//! [`layouts`] the placement of both tiles in LDS and the copies that fill them. A spec that
-//! names its tile is completed by [`Plan::complete`] with its documented defaults.
+//! [`plans`] completes a spec that leaves anything of its plan open: [`schedules`] finds tile,
+//! waves and schedule, [`layouts`] the placement of both tiles in LDS and the copies that fill
+//! them. What a spec says is kept. A copy is searched together with its tile's place in LDS,
+//! where neither is said; a place that is said has the copy that [`Plan::complete`] gives it.
 
 pub mod layouts;
 pub mod schedules;
 
 use crate::{
-    plan::{Plan, memory_order, mma_of, plain_problem},
+    plan::{Plan, load_of, loaded_elements, memory_order, mma_of, plain_problem, prefetch_of},
     tiling::MmaLayouts,
 };
 use layouts::{LayoutSearch, TileUse};
-use schedules::{Kind, Open, ScheduleSearch, Step};
-use std::collections::BTreeMap;
+use schedules::{Choices, Leaf, Open, Refused, ScheduleSearch, Step};
 use tilefold_dialect::{
-    plan::{LdsLayout, Prefetch},
+    atoms::Space,
+    plan::{LdsLayout, PartialPlan, Prefetch},
     spec::{Spec, SpecError},
 };
 use tilefold_layout::Layout;
+use tilefold_machine::Machine;
 
 /// A plan that the search proposes, and why.
 #[derive(Clone, Debug)]
@@ -36,8 +38,7 @@ pub struct Proposal {
 /// What the search proposes for a spec.
 #[derive(Clone, Debug, Default)]
 pub struct Proposals {
-    /// At most three plans, to be decided by the code that they compile to; one where the spec
-    /// names its tile.
+    /// At most three plans, to be decided by the code that they compile to.
     pub plans: Vec<Proposal>,
     /// The search over schedules, where there was one.
     pub schedules: Option<ScheduleSearch>,
@@ -60,7 +61,7 @@ impl Proposals {
     }
 }
 
-/// Completes a spec: by search where its tile is open, else by defaults.
+/// Completes a spec: what it leaves open is searched.
 ///
 /// # Errors
 /// A [`SpecError`] that points at the field that cannot be met.
@@ -74,147 +75,253 @@ pub fn plans(spec: &Spec) -> Result<Proposals, SpecError> {
 /// # Errors
 /// As [`plans`].
 pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecError> {
-    let partial = &spec.plan;
-    if partial.tile.block.is_some() {
-        return Ok(Proposals::only(Plan::complete(spec)?));
+    // Defaults need not go with what is said, where the search finds what does.
+    let default = Plan::complete(spec);
+    if !anything_open(&spec.plan) {
+        return Ok(Proposals::only(default?));
     }
     // Whatever is wrong with the rest of the spec is said first.
-    let default = Plan::complete(spec)?;
+    Spec::new(&spec.arch, spec.problem.clone(), spec.plan.clone())?;
+    let machine = Machine::by_name(&spec.arch)
+        .map_err(|unknown| spec.error("arch", unknown.to_string(), "take a known chip"))?;
     let problem = plain_problem(spec)?;
-    let atom = mma_of(spec, default.machine, &problem)?;
-    let mut fixed = BTreeMap::new();
-    let mut fix = |kind, value: Option<i64>| value.map(|value| fixed.insert(kind, value));
-    // A layout of waves says how many there are.
-    let layout = partial.mma.waves.as_ref();
-    let waves = |axis: usize| {
-        let named = partial.tile.waves.map(|waves| waves[axis]);
-        named.or_else(|| Some(layout?.mode(axis).ok()?.size()))
-    };
-    fix(Kind::WavesM, waves(0));
-    fix(Kind::WavesN, waves(1));
-    fix(Kind::Buffers, partial.lds.buffers);
-    // These say how interleaved loads go, and so that they are.
-    let said = &partial.schedule;
-    let interleaved =
-        (said.ahead.is_some() || said.cadence.is_some() || said.priority == Some(true))
-            .then_some(Prefetch::Interleaved);
-    fix(
-        Kind::Prefetch,
-        said.prefetch
-            .or(interleaved)
-            .map(|prefetch| match prefetch {
-                Prefetch::None => 0,
-                Prefetch::Burst => 1,
-                Prefetch::Interleaved => 2,
-            }),
-    );
-    fix(Kind::Ahead, partial.schedule.ahead);
-    fix(Kind::Group, partial.schedule.group_rows);
+    let atom = mma_of(spec, machine, &problem)?;
+    let load = load_of(spec, atom)?;
+    prefetch_of(spec)?;
     let open = Open {
-        machine: default.machine,
+        machine,
         problem: &problem,
         atom,
-        fixed,
+        bounded: load.is_none_or(|load| load.space == Space::Buffer),
+        fixed: fixed(&spec.plan),
         without,
     };
-    let Some(found) = schedules::search(&open) else {
-        return Ok(Proposals::only(default));
-    };
-    let mut plans = Vec::new();
-    for finalist in &found.finalists {
-        let chosen = |kind: Kind| finalist.choices.get(&kind).copied().unwrap_or(kind.least());
-        let mut filled = spec.clone();
-        let block = [chosen(Kind::M), chosen(Kind::N), chosen(Kind::K)];
-        let waves = [chosen(Kind::WavesM), chosen(Kind::WavesN)];
-        filled.plan.tile.block = Some(block);
-        filled.plan.tile.waves = Some(waves);
-        filled.plan.lds.buffers = Some(chosen(Kind::Buffers));
-        filled.plan.schedule.prefetch = Some(match chosen(Kind::Prefetch) {
-            0 => Prefetch::None,
-            1 => Prefetch::Burst,
-            _ => Prefetch::Interleaved,
-        });
-        if filled.plan.schedule.prefetch == Some(Prefetch::Interleaved) {
-            filled.plan.schedule.ahead = Some(chosen(Kind::Ahead));
+    let (kernels, found) = match schedules::search(&open) {
+        Ok(found) => {
+            let finalists = found.finalists.iter();
+            let kernels = finalists.map(|it| (it.choices, Some(it.figures))).collect();
+            (kernels, Some(found))
         }
-        filled.plan.schedule.group_rows = Some(chosen(Kind::Group));
-        let mut layouts = [None, None];
-        if !without.contains(&"layouts") {
-            let wave_layout = match &partial.mma.waves {
-                Some(layout) => Ok(layout.clone()),
-                None => Layout::row_major(&waves),
-            };
-            let spread = wave_layout.and_then(|layout| MmaLayouts::new(atom, block, &layout));
-            let Ok(mma) = spread else {
-                continue;
-            };
-            for (operand, fragments) in [&mma.a, &mma.b].into_iter().enumerate() {
-                layouts[operand] = place(
-                    &mut filled,
-                    operand,
-                    fragments,
-                    [block[operand], block[2]],
-                    &default,
-                );
+        Err(refused) => {
+            if let Some(error) = nothing_left(spec, &open.fixed, &refused) {
+                return Err(error);
             }
-        } else {
+            // What the rules do not reach may still be built as it is said and by default.
+            (vec![(Choices::of(default.as_ref().map_err(Clone::clone)?), None)], None)
+        }
+    };
+    let mut placing = Placing {
+        open: &open,
+        spec,
+        found: Vec::new(),
+    };
+    let mut proposals = Proposals {
+        plans: Vec::new(),
+        schedules: found,
+    };
+    let mut error = None;
+    for (choices, figures) in kernels {
+        let mut filled = spec.clone();
+        choices.fill(&mut filled.plan);
+        let mut layouts = [None, None];
+        if without.contains(&"layouts") {
             // What the search over layouts starts from.
             filled.plan.lds.a.get_or_insert(LdsLayout::None);
             filled.plan.lds.b.get_or_insert(LdsLayout::None);
+        } else {
+            layouts = placing.place(&mut filled.plan, &choices);
         }
-        let Ok(plan) = Plan::complete(&filled) else {
-            // Something else that the spec says, such as padding, does not go with it.
-            continue;
-        };
-        let chain = schedules::explain(&open, &finalist.choices);
-        plans.push(Proposal {
-            plan,
-            chain,
-            figures: Some(finalist.figures),
-            layouts,
-        });
+        // Something else that the spec says, such as padding, may not go with it.
+        match Plan::complete(&filled) {
+            Ok(plan) => proposals.plans.push(Proposal {
+                plan,
+                chain: match figures {
+                    Some(_) => schedules::explain(&open, &choices),
+                    None => Vec::new(),
+                },
+                figures,
+                layouts,
+            }),
+            Err(refusal) => error = error.or(Some(refusal)),
+        }
     }
-    if plans.is_empty() {
-        return Ok(Proposals::only(default));
+    match error {
+        Some(error) if proposals.plans.is_empty() => match default {
+            Ok(plan) => Ok(Proposals::only(plan)),
+            Err(_) => Err(error),
+        },
+        _ => Ok(proposals),
     }
-    Ok(Proposals {
-        plans,
-        schedules: Some(found),
-    })
 }
 
-/// Finds where one operand's tile lies, and writes it into the spec; not where the spec says.
-fn place(
-    spec: &mut Spec,
-    operand: usize,
-    fragments: &Layout,
-    tile: [i64; 2],
-    default: &Plan,
-) -> Option<LayoutSearch> {
-    let [waves_m, waves_n] = spec.plan.tile.waves?;
-    let lds = &mut spec.plan.lds;
-    let copies = &mut spec.plan.copy;
-    let (choice, copy) = [(&mut lds.a, &mut copies.a), (&mut lds.b, &mut copies.b)]
-        .into_iter()
-        .nth(operand)?;
-    if choice.is_some() || copy.threads.is_some() || copy.values.is_some() {
+/// Whether there is anything to search.
+fn anything_open(plan: &PartialPlan) -> bool {
+    let (tile, lds, schedule) = (&plan.tile, &plan.lds, &plan.schedule);
+    let order = schedule
+        .prefetch
+        .is_none_or(|it| it == Prefetch::Interleaved)
+        && (schedule.cadence.is_none()
+            || schedule.ahead.is_none()
+            || schedule.lead.is_none()
+            || schedule.commit.is_none()
+            || schedule.priority.is_none());
+    let waves = tile.waves.is_none() && plan.mma.waves.is_none();
+    let place = |said: &Option<LdsLayout>, copy: &tilefold_dialect::plan::PartialCopy| {
+        said.is_none() && copy.threads.is_none() && copy.values.is_none()
+    };
+    tile.block.whole().is_none()
+        || waves
+        || lds.buffers.is_none()
+        || place(&lds.a, &plan.copy.a)
+        || place(&lds.b, &plan.copy.b)
+        || schedule.prefetch.is_none()
+        || schedule.group_rows.is_none()
+        || order
+}
+
+/// The choices that a plan says or that follow from what it says.
+fn fixed(plan: &PartialPlan) -> Vec<Leaf> {
+    let (tile, lds, schedule) = (&plan.tile, &plan.lds, &plan.schedule);
+    let size = |layout: &Layout, axis: usize| Some(layout.mode(axis).ok()?.size());
+    // A layout in LDS is over the tile, a layout of waves has as many as there are.
+    let placed = |place: &Option<LdsLayout>, axis: usize| match place {
+        Some(LdsLayout::Expr(layout)) => size(layout.inner(), axis),
+        _ => None,
+    };
+    let waves = |axis: usize| {
+        let layout = plan.mma.waves.as_ref();
+        let named = tile.waves.map(|waves| waves[axis]);
+        named.or_else(|| size(layout?, axis))
+    };
+    let [m, n, k] = tile.block.0;
+    // These say how interleaved loads go, and so that they are.
+    let ordered = schedule.ahead.is_some()
+        || schedule.cadence.is_some()
+        || schedule.lead.is_some()
+        || schedule.commit.is_some()
+        || schedule.priority == Some(true);
+    let prefetch = schedule
+        .prefetch
+        .or(ordered.then_some(Prefetch::Interleaved));
+    let depth = k.or_else(|| placed(&lds.a, 1).or_else(|| placed(&lds.b, 1)));
+    let said = [
+        m.or_else(|| placed(&lds.a, 0)).map(Leaf::M),
+        n.or_else(|| placed(&lds.b, 0)).map(Leaf::N),
+        depth.map(Leaf::K),
+        waves(0).map(Leaf::WavesM),
+        waves(1).map(Leaf::WavesN),
+        lds.buffers.map(Leaf::Buffers),
+        prefetch.map(Leaf::Prefetch),
+        schedule.cadence.map(Leaf::Cadence),
+        schedule.ahead.map(Leaf::Ahead),
+        schedule.lead.map(Leaf::Lead),
+        schedule.commit.map(Leaf::Commit),
+        schedule.priority.map(Leaf::Priority),
+        schedule.group_rows.map(Leaf::Group),
+    ];
+    said.into_iter().flatten().collect()
+}
+
+/// The error where what a spec says of its tile leaves nothing that can be built. A block that is
+/// said whole, or not at all, is judged by the plan's own check.
+fn nothing_left(spec: &Spec, fixed: &[Leaf], refused: &Refused) -> Option<SpecError> {
+    let block = spec.plan.tile.block;
+    if block.is_open() || block.whole().is_some() || refused.is_empty() {
         return None;
     }
-    let atom = default.atom;
-    let found = layouts::search(&TileUse {
-        machine: default.machine,
-        tile,
-        element: atom.input,
-        threads: waves_m * waves_n * atom.wave,
-        along: usize::from(memory_order(&default.problem, operand) == "row"),
-        load_elements: default.load_elements[operand],
-        fragments: fragments.clone(),
-        max_bytes: i64::from(default.machine.lds.per_workgroup),
-        reorder: false,
-    })
-    .ok()?;
-    *choice = Some(LdsLayout::Expr(found.best.lds.clone()));
-    copy.threads = Some(found.best.threads.clone());
-    copy.values = Some(found.best.values.clone());
-    Some(found)
+    let said: Vec<String> = fixed.iter().map(Leaf::to_string).collect();
+    let mut reasons: Vec<(&str, usize)> = refused.iter().map(|(why, n)| (*why, *n)).collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let tried: usize = reasons.iter().map(|(_, count)| count).sum();
+    let why: Vec<String> = reasons
+        .iter()
+        .map(|(why, count)| format!("{count} for {why}"))
+        .collect();
+    Some(spec.error(
+        "tile.block",
+        format!(
+            "none of {tried} kernels with {} can be built: {}",
+            said.join(", "),
+            why.join(", ")
+        ),
+        "leave more open, or change what is said",
+    ))
+}
+
+/// The search for the places of tiles in LDS, for several kernels of one spec.
+struct Placing<'a> {
+    open: &'a Open<'a>,
+    spec: &'a Spec,
+    /// What was found before.
+    found: Vec<(TileUse, Option<LayoutSearch>)>,
+}
+
+impl Placing<'_> {
+    /// Finds where the tiles of both operands lie, and writes it into the plan; not where the
+    /// plan says.
+    fn place(&mut self, plan: &mut PartialPlan, choices: &Choices) -> [Option<LayoutSearch>; 2] {
+        let waves = match &plan.mma.waves {
+            Some(layout) => Ok(layout.clone()),
+            None => Layout::row_major(&choices.waves),
+        };
+        let atom = self.open.atom;
+        let spread = waves.and_then(|waves| MmaLayouts::new(atom, choices.block, &waves));
+        let Ok(mma) = spread else {
+            return [None, None];
+        };
+        let lds = &mut plan.lds;
+        let sides = [
+            (&mut lds.a, &mut plan.copy.a, mma.a),
+            (&mut lds.b, &mut plan.copy.b, mma.b),
+        ];
+        let mut operand = 0;
+        sides.map(|(choice, copy, fragments)| {
+            operand += 1;
+            if choice.is_some() || copy.threads.is_some() || copy.values.is_some() {
+                return None;
+            }
+            let found = self.search(operand - 1, choices, fragments)?;
+            let best = &found.best;
+            *choice = Some(LdsLayout::Expr(best.lds.clone()));
+            copy.threads = Some(best.threads.clone());
+            copy.values = Some(best.values.clone());
+            copy.stores = (best.stores != best.values).then(|| best.stores.clone());
+            Some(found)
+        })
+    }
+
+    fn search(
+        &mut self,
+        operand: usize,
+        choices: &Choices,
+        fragments: Layout,
+    ) -> Option<LayoutSearch> {
+        let Open {
+            machine,
+            problem,
+            atom,
+            ..
+        } = *self.open;
+        let named = load_of(self.spec, atom).ok().flatten();
+        let widest = named.map_or(128 / i64::from(atom.input.bits()), |load| {
+            load.elements(atom.input)
+        });
+        let usage = TileUse {
+            machine,
+            tile: [choices.block[operand], choices.block[2]],
+            element: atom.input,
+            threads: choices.waves[0] * choices.waves[1] * atom.wave,
+            along: usize::from(memory_order(problem, operand) == "row"),
+            load_elements: widest.min(loaded_elements(problem, operand)),
+            fragments,
+            max_bytes: i64::from(machine.lds.per_workgroup),
+            reorder: false,
+        };
+        if let Some((_, known)) = self.found.iter().find(|(known, _)| *known == usage) {
+            return known.clone();
+        }
+        let found = layouts::best(&usage).ok();
+        self.found.push((usage, found.clone()));
+        found
+    }
 }

@@ -2,6 +2,7 @@
 
 mod completing;
 mod epilogue;
+mod explanations;
 mod pipeline;
 mod random;
 mod refusals;

@@ -40,12 +40,18 @@ fn every_pass(chip: &str, buffers: i64, prefetch: &str) -> String {
 fn tile_module_after_each_pass() {
     for chip in CHIPS {
         let mut seen = Vec::new();
-        for (buffers, prefetch, only) in [
-            (2, "burst", None),
-            (1, "burst", Some("one-buffer")),
-            (1, "interleaved", Some("interleave")),
+        for (buffers, prefetch, more, only) in [
+            (2, "burst", "", None),
+            (1, "burst", "", Some("one-buffer")),
+            (1, "interleaved", "", Some("interleave")),
+            (
+                1,
+                "interleaved",
+                "lead = \"b\"\ncommit = \"reads\"",
+                Some("early-commits"),
+            ),
         ] {
-            let plan = plan(&every_pass(chip, buffers, prefetch));
+            let plan = plan(&(every_pass(chip, buffers, prefetch) + more));
             let context = tile::context();
             tile_module(&context, &plan, |pass, module| {
                 if only.is_none_or(|only| only == pass) {

@@ -121,12 +121,13 @@ fn accesses_are_aligned(plan: &Plan, module: &Module<'_>) {
             .to_owned();
         match name.as_str() {
             "tile.copy" | "tile.commit" => {
-                shared.push((operation, "layout", "store", copies % 2));
+                let order = ["layout", "stores"][usize::from(name == "tile.copy")];
+                shared.push((operation, order, "store", copies % 2));
                 copies += 1;
             }
             "tile.mma" => {
-                shared.push((operation, "a_layout", "load", 0));
-                shared.push((operation, "b_layout", "load", 1));
+                shared.push((operation, "a_layout", "a_read", 0));
+                shared.push((operation, "b_layout", "b_read", 1));
             }
             _ => {}
         }
@@ -135,7 +136,7 @@ fn accesses_are_aligned(plan: &Plan, module: &Module<'_>) {
     for (operation, layout, atom, operand) in shared {
         let layout: Layout = text(operation, layout).unwrap().parse().unwrap();
         let atom = CopyAtom::by_name(text(operation, atom).unwrap()).unwrap();
-        let width = atom.elements(plan.input(operand));
+        let width = atom.elements(plan.input());
         let [threads, values] = [0, 1].map(|mode| layout.mode(mode).unwrap());
         let values: Vec<i64> = values.offsets().collect();
         for thread in threads.offsets().step_by(5) {

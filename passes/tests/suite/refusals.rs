@@ -52,8 +52,8 @@ fn the_good_spec_is_met() {
 fn changed_specs_are_checked_again() {
     let good = Spec::from_toml("gemm.toml", GOOD).unwrap();
     let changes: [fn(&mut Spec); 5] = [
-        |spec| spec.plan.tile.block = Some([0, 0, 0]),
-        |spec| spec.plan.tile.block = Some([i64::MAX, i64::MIN, 16]),
+        |spec| spec.plan.tile.block = [0, 0, 0].into(),
+        |spec| spec.plan.tile.block = [i64::MAX, i64::MIN, 16].into(),
         |spec| spec.plan.tile.waves = Some([i64::MAX, 2]),
         |spec| spec.plan.lds.buffers = Some(-1),
         |spec| spec.arch = "gfx11".into(),

@@ -2,7 +2,7 @@
 
 mod brute;
 mod found;
-mod meaning;
+pub mod meaning;
 
 use tilefold_dialect::{atoms::MmaAtom, element::ElementType};
 use tilefold_machine::Machine;

@@ -1,18 +1,19 @@
 //! The search over tiles, waves and schedules: its judgement, its chains and its answers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use tilefold_dialect::{plan::Prefetch, spec::Spec};
+use tilefold_dialect::{
+    plan::{LdsLayout, Prefetch},
+    spec::Spec,
+};
 use tilefold_passes::{
     Plan,
     search::{
         plans, plans_without,
-        schedules::{self, Kind, Leaf, Open, rules},
+        schedules::{self, Choices, Kind, Leaf, Open, rules},
     },
 };
 
 const CHIPS: [&str; 3] = ["gfx1100", "gfx1151", "gfx1201"];
-
-type Choices = BTreeMap<Kind, i64>;
 
 /// A spec that leaves everything open.
 fn spec(chip: &str, extents: &str, element: &str, orders: [&str; 2], more: &str) -> Spec {
@@ -31,7 +32,8 @@ fn open(plan: &Plan) -> Open<'_> {
         machine: plan.machine,
         problem: &plan.problem,
         atom: plan.atom,
-        fixed: BTreeMap::new(),
+        bounded: plan.bounded(),
+        fixed: Vec::new(),
         without: &[],
     }
 }
@@ -39,34 +41,20 @@ fn open(plan: &Plan) -> Open<'_> {
 /// The spec with all choices written into it.
 fn filled(spec: &Spec, choices: &Choices) -> Spec {
     let mut spec = spec.clone();
-    let plan = &mut spec.plan;
-    plan.tile.block = Some([Kind::M, Kind::N, Kind::K].map(|kind| choices[&kind]));
-    plan.tile.waves = Some([Kind::WavesM, Kind::WavesN].map(|kind| choices[&kind]));
-    plan.lds.buffers = Some(choices[&Kind::Buffers]);
-    plan.lds.a = Some(tilefold_dialect::plan::LdsLayout::None);
-    plan.lds.b = plan.lds.a.clone();
-    plan.schedule.group_rows = Some(choices[&Kind::Group]);
-    plan.schedule.prefetch = Some(match choices[&Kind::Prefetch] {
-        0 => Prefetch::None,
-        1 => Prefetch::Burst,
-        _ => Prefetch::Interleaved,
-    });
-    if choices[&Kind::Prefetch] == 2 {
-        plan.schedule.ahead = Some(choices[&Kind::Ahead]);
-    }
+    choices.fill(&mut spec.plan);
+    spec.plan.lds.a = Some(LdsLayout::None);
+    spec.plan.lds.b = Some(LdsLayout::None);
     spec
 }
 
 /// The values of each choice, least first.
-fn values() -> BTreeMap<Kind, Vec<i64>> {
-    let mut values: BTreeMap<Kind, BTreeSet<i64>> = BTreeMap::new();
+fn values() -> BTreeMap<Kind, Vec<Leaf>> {
+    let mut values: BTreeMap<Kind, BTreeSet<Leaf>> = BTreeMap::new();
     for rule in rules() {
-        values
-            .entry(rule.to.kind)
-            .or_default()
-            .extend([rule.from.value, rule.to.value]);
+        let of = values.entry(rule.to.kind()).or_default();
+        of.extend([rule.from, rule.to]);
     }
-    let sorted = |(kind, values): (Kind, BTreeSet<i64>)| (kind, values.into_iter().collect());
+    let sorted = |(kind, values): (Kind, BTreeSet<Leaf>)| (kind, values.into_iter().collect());
     values.into_iter().map(sorted).collect()
 }
 
@@ -76,9 +64,9 @@ fn every(step: usize, mut visit: impl FnMut(&Choices)) {
     let count: usize = values.values().map(Vec::len).product();
     for index in (0..count).step_by(step) {
         let mut rest = index;
-        let mut choices = Choices::new();
-        for (kind, values) in &values {
-            choices.insert(*kind, values[rest % values.len()]);
+        let mut choices = Choices::default();
+        for values in values.values() {
+            choices = choices.with(values[rest % values.len()]);
             rest /= values.len();
         }
         visit(&choices);
@@ -87,15 +75,17 @@ fn every(step: usize, mut visit: impl FnMut(&Choices)) {
 
 #[test]
 fn rules_are_steps_from_the_least_value() {
-    let mut reached: BTreeMap<Kind, i64> = BTreeMap::new();
+    let mut reached: BTreeMap<Kind, Leaf> = BTreeMap::new();
     let mut names = BTreeSet::new();
     for rule in rules() {
         assert!(names.insert(rule.rewrite_name()), "{rule:?}");
-        assert_eq!(rule.from.kind, rule.to.kind, "{rule:?}");
-        assert!(rule.from.value < rule.to.value, "{rule:?}");
-        let kind = rule.from.kind;
-        let before = reached.insert(kind, rule.to.value);
-        assert_eq!(before.unwrap_or(kind.least()), rule.from.value, "{rule:?}");
+        let kind = rule.from.kind();
+        assert_eq!(kind, rule.to.kind(), "{rule:?}");
+        assert!(rule.from < rule.to, "{rule:?}");
+        assert_eq!(rule.to.to_string().parse(), Ok(rule.to));
+        let before = reached.insert(kind, rule.to);
+        let least = Choices::default().get(kind);
+        assert_eq!(before.unwrap_or(least), rule.from, "{rule:?}");
         assert!(!rule.equation.is_empty() && !rule.condition.is_empty());
     }
     assert_eq!(reached.len(), Kind::ALL.len(), "every choice has rules");
@@ -105,7 +95,9 @@ fn rules_are_steps_from_the_least_value() {
 fn named(reason: &str) -> &'static str {
     match reason {
         "no whole atoms for every wave" => "whole atoms per wave",
-        "reads ahead without interleaving" => "interleaved",
+        "an order of what is not interleaved" => "interleaved",
+        "accumulators that share registers along M" => "share no registers",
+        "no room for loads before what waits for them" => "room for",
         "more waves than a workgroup has" => "waves of a workgroup",
         "more LDS than a workgroup has" => "LDS",
         "threads that cannot share a tile in 128-bit pieces" => "threads",
@@ -126,9 +118,8 @@ fn refusals_are_those_that_conditions_name() {
             if schedules::weigh(&open, choices).is_err() {
                 return;
             }
-            for rule in rules().filter(|rule| choices[&rule.from.kind] == rule.from.value) {
-                let mut after = choices.clone();
-                after.insert(rule.to.kind, rule.to.value);
+            for rule in rules().filter(|rule| choices.get(rule.from.kind()) == rule.from) {
+                let after = choices.with(rule.to);
                 if let Err(reason) = schedules::weigh(&open, &after) {
                     assert!(
                         rule.condition.contains(named(reason)),
@@ -162,7 +153,7 @@ fn buildable_choices_complete() {
             if let Ok(figures) = schedules::weigh(&open, choices) {
                 let plan = Plan::complete(&filled(&spec, choices))
                     .unwrap_or_else(|error| panic!("{choices:?}: {error}"));
-                assert_eq!(plan.block[2], choices[&Kind::K]);
+                assert_eq!(plan.block, choices.block);
                 assert_eq!(plan.load_elements, [8, 8], "{choices:?}: 128 bits");
                 assert!(figures.instructions_per_mma.is_finite());
                 completed += 1;
@@ -185,25 +176,24 @@ fn chains_lead_from_the_start_to_each_finalist() {
             let search = found.schedules.unwrap();
             assert_eq!(search.finalists.len(), found.plans.len());
             for (finalist, proposal) in search.finalists.iter().zip(&found.plans) {
-                let mut choices: Choices = Kind::ALL.map(|kind| (kind, kind.least())).into();
+                let mut choices = Choices::default();
                 if !more.is_empty() {
-                    choices.extend([(Kind::Buffers, 2), (Kind::Prefetch, 2)]);
+                    choices.buffers = 2;
+                    choices.prefetch = Prefetch::Interleaved;
                 }
                 for step in &proposal.chain {
                     let leaf: Leaf = step.choice.parse().unwrap();
-                    let before = choices.insert(leaf.kind, leaf.value).unwrap();
+                    let before = choices.get(leaf.kind());
+                    choices = choices.with(leaf);
                     assert!(
                         rules().any(|rule| {
-                            rule.name == step.rule && rule.to == leaf && rule.from.value == before
+                            rule.name == step.rule && rule.to == leaf && rule.from == before
                         }),
                         "{step:?} from {before}"
                     );
                 }
                 assert_eq!(choices, finalist.choices, "{chip}");
-                let plan = &proposal.plan;
-                let block = [Kind::M, Kind::N, Kind::K].map(|kind| choices[&kind]);
-                assert_eq!(plan.block, block, "{chip}");
-                assert_eq!(plan.buffers, choices[&Kind::Buffers], "{chip}");
+                assert_eq!(choices, Choices::of(&proposal.plan), "{chip}");
                 assert!(!proposal.chain.is_empty());
             }
         }
@@ -252,22 +242,156 @@ fn fields_beside_the_tile_are_kept() {
     }
 }
 
+#[test]
+fn entries_of_a_block_are_kept() {
+    for (index, block) in [
+        [None, None, Some(16)],
+        [None, None, Some(128)],
+        [Some(96), None, None],
+        [None, Some(48), Some(64)],
+        [Some(128), Some(96), Some(64)],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let chip = CHIPS[index % CHIPS.len()];
+        let mut spec = spec(chip, "1024", "f16", ["row", "col"], "");
+        spec.plan.tile.block = block.into();
+        let found = plans(&spec).unwrap_or_else(|error| panic!("{chip} {block:?}: {error}"));
+        assert!(found.schedules.is_some(), "{chip} {block:?}");
+        for proposal in &found.plans {
+            for (said, have) in block.into_iter().zip(proposal.plan.block) {
+                assert!(said.is_none_or(|said| said == have), "{chip} {block:?}");
+            }
+            let lds = &proposal.plan.lds;
+            let chosen = proposal.layouts.each_ref().map(|found| {
+                let found = found.as_ref().expect("the places of tiles are open");
+                assert_eq!(found.best.cost.conflict_cycles, 0, "{chip} {block:?}");
+                &found.best.lds
+            });
+            assert_eq!(chosen, lds.each_ref());
+        }
+    }
+}
+
+#[test]
+fn a_spec_that_says_it_all_is_not_searched() {
+    for step in ["1", "3-pad", "7", "8", "tuned"] {
+        let path = format!("{}/../specs/ladder/{step}.toml", env!("CARGO_MANIFEST_DIR"));
+        let spec = Spec::from_file(path).unwrap();
+        let found = plans(&spec).unwrap();
+        assert!(found.schedules.is_none() && found.plans.len() == 1, "{step}");
+        let by_default = Plan::complete(&spec).unwrap().completed;
+        assert_eq!(found.plans[0].plan.completed, by_default, "{step}");
+        // What is completed says it all.
+        assert!(plans(&by_default).unwrap().schedules.is_none(), "{step}");
+        // Neither is a search where only the order of blocks is left.
+        let mut open = spec.clone();
+        open.plan.schedule.group_rows = None;
+        let found = plans(&open).unwrap();
+        let same = |it: &Plan| (it.block, it.waves, it.buffers, it.prefetch);
+        let said = Plan::complete(&spec).unwrap();
+        assert!(found.plans.iter().all(|it| same(&it.plan) == same(&said)), "{step}");
+    }
+}
+
+#[test]
+fn what_leaves_nothing_is_refused() {
+    let refused = |block: [Option<i64>; 3], more: &str| {
+        let mut spec = spec("gfx1201", "1024", "f16", ["row", "col"], more);
+        spec.plan.tile.block = block.into();
+        let error = plans(&spec).unwrap_err();
+        format!("{}: {}\n  {}", error.field(), error.rule(), error.help())
+    };
+    insta::assert_snapshot!(
+        [
+            refused([None, None, Some(48)], ""),
+            refused([Some(4096), None, None], ""),
+            refused([None, None, Some(64)], "[tile]\nwaves = [8, 8]\n"),
+            refused([None, Some(16), Some(16)], "[tile]\nwaves = [1, 4]\n"),
+        ]
+        .join("\n")
+    );
+}
+
+/// Whatever is compiled to decide differs in more than the order of blocks.
+#[test]
+fn finalists_differ_in_their_code() {
+    for chip in CHIPS {
+        for more in ["", "[tile]\nblock = [128, 128, 32]\nwaves = [2, 2]\n"] {
+            let found = plans(&spec(chip, "4096", "f16", ["row", "col"], more)).unwrap();
+            let finalists = found.schedules.unwrap().finalists;
+            assert_eq!(finalists.len(), schedules::FINALISTS, "{chip} {more}");
+            let codes: BTreeSet<Choices> = finalists
+                .iter()
+                .map(|it| Choices {
+                    group_rows: 1,
+                    ..it.choices
+                })
+                .collect();
+            assert_eq!(codes.len(), finalists.len(), "{chip} {more}: {finalists:?}");
+            if more.is_empty() {
+                let shapes: BTreeSet<_> = finalists
+                    .iter()
+                    .map(|it| (it.choices.block, it.choices.waves))
+                    .collect();
+                assert_eq!(shapes.len(), 2, "{chip}: {finalists:?}");
+            }
+        }
+    }
+}
+
+/// Tiles that reach over the edges are proposed where loads are bounded, and pay for it.
+#[test]
+fn ragged_tiles_are_weighed_by_what_they_compute() {
+    let open = |load: &str, extents: &str| {
+        let more = format!("[atoms]\nload = \"{load}\"\n");
+        spec("gfx1201", extents, "f16", ["row", "col"], &more)
+    };
+    let whole = |block: [i64; 3], extent: i64| extent % block[0] == 0 && extent % block[1] == 0;
+    let bounded = open("buffer_load_b128", "1056");
+    let found = plans(&bounded).unwrap();
+    for proposal in &found.plans {
+        let (figures, block) = (proposal.figures.unwrap(), proposal.plan.block);
+        let reached = |tile: i64| ((1056 + tile - 1) / tile * tile) as f64 / 1056.0;
+        assert_eq!(figures.waste, reached(block[0]) * reached(block[1]));
+    }
+    let found = plans(&open("global_load_b128", "1056")).unwrap();
+    assert!(found.plans.iter().all(|it| whole(it.plan.block, 1056)));
+    let refusals = found.schedules.unwrap().refused;
+    assert!(refusals["tiles that do not divide the problem"] > 0);
+    // Extents below the smallest tile.
+    let found = plans(&spec("gfx1100", "16", "f16", ["row", "col"], "")).unwrap();
+    assert!(found.schedules.is_some());
+    // The model pays for whole tiles: at 4096, 96 columns do 1.03 times the work.
+    let spec = open("buffer_load_b128", "4096");
+    let plan = Plan::complete(&spec).unwrap();
+    let open = self::open(&plan);
+    let with = |n: i64| Choices {
+        block: [128, n, 64],
+        waves: [2, 2],
+        prefetch: Prefetch::Interleaved,
+        ahead: 4,
+        group_rows: 8,
+        ..Choices::default()
+    };
+    let ragged = schedules::weigh(&open, &with(96)).unwrap();
+    let divided = schedules::weigh(&open, &with(128)).unwrap();
+    assert_eq!((ragged.waste, divided.waste), (43.0 * 96.0 / 4096.0, 1.0));
+    assert!(ragged.instructions() > ragged.instructions_per_mma);
+}
+
 /// The model's microseconds of step 2 of the published ladder.
 fn step_2(chip: &str, spec: &Spec) -> f64 {
     let plan = Plan::complete(spec).unwrap();
     assert_eq!(plan.machine.name, chip);
-    let choices: Choices = [
-        (Kind::M, 256),
-        (Kind::N, 256),
-        (Kind::K, 16),
-        (Kind::WavesM, 4),
-        (Kind::WavesN, 4),
-        (Kind::Buffers, 2),
-        (Kind::Prefetch, 1),
-        (Kind::Ahead, 1),
-        (Kind::Group, 1),
-    ]
-    .into();
+    let choices = Choices {
+        block: [256, 256, 16],
+        waves: [4, 4],
+        buffers: 2,
+        prefetch: Prefetch::Burst,
+        ..Choices::default()
+    };
     schedules::weigh(&open(&plan), &choices)
         .unwrap()
         .modelled_us

@@ -14,7 +14,7 @@ const MAX_THREADS: i64 = 1024;
 const WIDEST: i64 = 128;
 
 /// How one operand's tile is used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TileUse {
     /// The chip.
     pub machine: &'static Machine,

@@ -5,7 +5,7 @@
 //! and a copy's are weighed, and none is dropped before.
 
 use super::{
-    Cost,
+    Class, Cost,
     analysis::Graph,
     conflicts::{Counter, Parts, Side, SideCost},
     domain::{Copy, Domain},
@@ -35,6 +35,7 @@ pub(super) struct Text {
 /// One pair, its figures, and where its parts stand among the members.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair {
+    pub class: Class,
     pub cost: Cost,
     pub placement: usize,
     pub copy: usize,
@@ -135,8 +136,10 @@ impl Pairs {
                         continue;
                     };
                     let copy = writes.copy;
+                    let cost = cost(domain, what, &self.copies[copy].what, read, write);
                     let pair = Pair {
-                        cost: cost(domain, what, &self.copies[copy].what, read, write),
+                        class: Class::of(cost.conflict_cycles, what.padding),
+                        cost,
                         placement,
                         copy,
                     };

@@ -42,7 +42,7 @@ mod rules;
 
 pub use domain::TileUse;
 pub use explain::{Step, check};
-pub use report::{Candidate, Cost, Enumerated, LayoutSearch, NoZeroConflicts};
+pub use report::{Candidate, Class, Cost, Enumerated, LayoutSearch, NoZeroConflicts};
 pub use rules::{Rule, rules};
 
 use analysis::{Graph, Meaning};
@@ -83,9 +83,32 @@ pub enum LayoutError {
     },
 }
 
+/// As [`search`], with other orders of storing tried only where they may help: where the best
+/// that stores as it loads has conflicts, or stores narrower than it loads.
+///
+/// # Errors
+/// As [`search`].
+pub fn best(usage: &TileUse) -> Result<LayoutSearch, LayoutError> {
+    let found = search(usage)?;
+    let best = &found.best;
+    if usage.reorder || best.class() == Class::Free && best.write_bits >= best.load_bits {
+        return Ok(found);
+    }
+    let reordered = search(&TileUse {
+        reorder: true,
+        ..usage.clone()
+    })?;
+    let rank = |it: &LayoutSearch| (it.best.class(), it.best.cost);
+    Ok(match rank(&reordered) < rank(&found) {
+        true => reordered,
+        false => found,
+    })
+}
+
 /// Finds where the tile of `usage` best lies in LDS and who carries it.
 ///
-/// The order of preference is that of the fields of [`Cost`].
+/// What is free of bank conflicts goes before what is not, and without padding before with it;
+/// within each the order of preference is that of the fields of [`Cost`].
 ///
 /// # Errors
 /// [`LayoutError::Use`] where the use is none, [`LayoutError::Nothing`] where no placement fits

@@ -2,7 +2,7 @@
 
 use super::{
     conflicts::{Counter, SideCost, sides},
-    domain::{Copy, Domain, Threads},
+    domain::{Copy, Domain, Threads, TileUse},
     explain::Step,
     extract::{Pair, Pairs, cost},
     placement::Placement,
@@ -28,6 +28,35 @@ pub struct Cost {
     pub bytes: i64,
     /// Registers of a thread that hold LDS addresses, those of reads and of writes.
     pub registers: i64,
+}
+
+/// How a candidate stands to bank conflicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// It has none, and no element of LDS is left unused.
+    Free,
+    /// It has none, by padding.
+    Padded,
+    /// It has some.
+    Conflicting,
+}
+
+impl Class {
+    pub(super) fn of(conflict_cycles: i64, padding: i64) -> Self {
+        match (conflict_cycles, padding) {
+            (1.., _) => Self::Conflicting,
+            (_, 1..) => Self::Padded,
+            _ => Self::Free,
+        }
+    }
+}
+
+impl Candidate {
+    /// How it stands to bank conflicts.
+    pub fn class(&self) -> Class {
+        Class::of(self.cost.conflict_cycles, self.pad.unwrap_or(0))
+    }
 }
 
 impl Cost {
@@ -105,6 +134,9 @@ pub struct Enumerated {
 /// The answer of [`super::search`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LayoutSearch {
+    /// What was searched for.
+    #[serde(skip)]
+    pub usage: TileUse,
     /// The best by [`Cost`], and of equal ones the one with the least term.
     pub best: Candidate,
     /// The next best placements, each with its best copy.
@@ -158,6 +190,7 @@ pub(super) fn report(
         None => (0, false, 0),
     };
     Some(LayoutSearch {
+        usage: domain.usage.clone(),
         best: shown(best)?,
         runners_up: others.iter().take(runners_up).filter_map(shown).collect(),
         pareto: pairs.pareto.iter().filter_map(shown).collect(),

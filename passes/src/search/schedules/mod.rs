@@ -5,21 +5,29 @@
 //! and an e-graph holds all that they reach; the cost model over the machine record and the
 //! limits of registers, LDS and threads weigh the combinations, and the few best go
 //! to whoever can count the instructions that they really compile to.
+//!
+//! The model has no figure for the cadence of loads, the point of commits and priorities
+//! ([`Kind::UNWEIGHED`]): they are tried with the best that it weighs, and what they are worth
+//! shows only where their code is counted, or on a device.
 
+mod finalists;
 mod language;
+mod options;
 mod rules;
 mod weigh;
 
-pub use language::{Choice, Kind, Leaf};
+pub use finalists::FINALISTS;
+pub use language::{Choice, Choices, Kind, Leaf};
 pub use rules::{Rule, rules};
 pub use weigh::{Figures, Weighed};
 
 use egg::{EGraph, FlatTerm, RecExpr, Rewrite, Runner, SimpleScheduler};
 use language::kernel;
+use options::Options;
 use std::{collections::BTreeMap, time::Duration};
-use tilefold_cost::Model;
 use tilefold_dialect::{atoms::MmaAtom, problem::Problem};
 use tilefold_machine::Machine;
+use weigh::Weigher;
 
 /// Rounds of all rules: more than the longest chain to any choice.
 const ROUNDS: usize = 24;
@@ -27,8 +35,6 @@ const ROUNDS: usize = 24;
 const NODES: usize = 10_000;
 /// Modelled costs that lie so close to the best mean nothing (see `docs/cost-model.md`).
 pub const MARGIN: f64 = 0.15;
-/// Kernels that are compiled to decide.
-pub const FINALISTS: usize = 3;
 
 /// What is searched for.
 #[derive(Clone, Debug)]
@@ -39,25 +45,32 @@ pub struct Open<'a> {
     pub problem: &'a Problem,
     /// The matrix instruction.
     pub atom: &'static MmaAtom,
+    /// Whether blocks may reach over the edges of C ([`crate::Plan::bounded`]).
+    pub bounded: bool,
     /// Choices already made, which the search keeps.
-    pub fixed: BTreeMap<Kind, i64>,
+    pub fixed: Vec<Leaf>,
     /// Rule families that are left out.
     pub without: &'a [&'a str],
 }
 
+/// Combinations refused, by what refused them.
+pub type Refused = BTreeMap<&'static str, usize>;
+
 /// What the search found.
 #[derive(Clone, Debug)]
 pub struct ScheduleSearch {
-    /// At most [`FINALISTS`] kernels, best first by the counts that the model expects.
+    /// At most [`FINALISTS`] kernels that differ in their code, best first by the counts that the
+    /// model expects.
     pub finalists: Vec<Weighed>,
     /// The best of those that were not taken, for the record.
     pub runners_up: Vec<Weighed>,
     /// Combinations weighed.
     pub weighed: usize,
-    /// Combinations refused, by what refused them.
-    pub refused: BTreeMap<&'static str, usize>,
-    /// What the search started from: the smallest kernel with the choices already made.
-    pub start: Weighed,
+    /// Combinations refused.
+    pub refused: Refused,
+    /// What the search started from, the smallest kernel with the choices already made, where it
+    /// can be built.
+    pub start: Option<Weighed>,
 }
 
 /// One step of an explanation: a rule, and the choice that it made.
@@ -69,22 +82,12 @@ pub struct Step {
     pub choice: String,
 }
 
-/// Searches. `None` where no combination can be built.
-pub fn search(open: &Open<'_>) -> Option<ScheduleSearch> {
-    let graph = saturate(open).egraph;
-    let mut options: BTreeMap<Kind, Vec<i64>> = BTreeMap::new();
-    for class in graph.classes() {
-        for node in &class.nodes {
-            if let Choice::Leaf(leaf) = node {
-                options.entry(leaf.kind).or_default().push(leaf.value);
-            }
-        }
-    }
-    for values in options.values_mut() {
-        values.sort_unstable();
-        values.dedup();
-    }
-    weigh::best(open, &options)
+/// Searches.
+///
+/// # Errors
+/// What refused every combination, where none can be built.
+pub fn search(open: &Open<'_>) -> Result<ScheduleSearch, Refused> {
+    weigh::best(open, &Options::of(&saturate(open).egraph))
 }
 
 /// What the model expects of one combination of choices, or what keeps it from being built: the
@@ -92,14 +95,13 @@ pub fn search(open: &Open<'_>) -> Option<ScheduleSearch> {
 ///
 /// # Errors
 /// The reason, in the words of [`ScheduleSearch::refused`].
-pub fn weigh(open: &Open<'_>, choices: &BTreeMap<Kind, i64>) -> Result<Figures, &'static str> {
-    let model = Model::new(open.machine).map_err(|_| "no rates known")?;
-    weigh::plausible(open, choices)?;
-    weigh::weigh(open, &model, choices)
+pub fn weigh(open: &Open<'_>, choices: &Choices) -> Result<Figures, &'static str> {
+    let mut weigher = Weigher::new(open).ok_or("no rates known")?;
+    weigher.figures(choices)
 }
 
 /// The chain of rules from the start to a kernel's choices, re-checked by egg as it is made.
-pub fn explain(open: &Open<'_>, choices: &BTreeMap<Kind, i64>) -> Vec<Step> {
+pub fn explain(open: &Open<'_>, choices: &Choices) -> Vec<Step> {
     let mut runner = saturate(open);
     let (from, to) = (kernel(&start(open)), kernel(choices));
     let mut explanation = runner.explain_equivalence(&from, &to);
@@ -128,7 +130,7 @@ fn rule_used(term: &FlatTerm<Choice>) -> Option<Step> {
 
 fn rewrites(open: &Open<'_>) -> Vec<Rewrite<Choice, ()>> {
     rules()
-        .filter(|rule| !open.fixed.contains_key(&rule.to.kind))
+        .filter(|rule| !open.fixed.iter().any(|leaf| leaf.kind() == rule.to.kind()))
         .filter(|rule| !open.without.contains(&rule.name))
         .map(|rule| rule.rewrite())
         .collect()
@@ -147,13 +149,12 @@ fn saturate(open: &Open<'_>) -> Runner<Choice, ()> {
 }
 
 /// The first step of the ladder, with the choices already made.
-fn start(open: &Open<'_>) -> BTreeMap<Kind, i64> {
-    let mut choices: BTreeMap<Kind, i64> = Kind::ALL.map(|kind| (kind, kind.least())).into();
-    choices.extend(open.fixed.iter().map(|(kind, value)| (*kind, *value)));
-    choices
+fn start(open: &Open<'_>) -> Choices {
+    let fixed = open.fixed.iter();
+    fixed.fold(Choices::default(), |choices, leaf| choices.with(*leaf))
 }
 
 /// The expression of a kernel, for tests and pictures.
-pub fn expression(choices: &BTreeMap<Kind, i64>) -> RecExpr<Choice> {
+pub fn expression(choices: &Choices) -> RecExpr<Choice> {
     kernel(choices)
 }

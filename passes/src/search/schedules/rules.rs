@@ -4,8 +4,9 @@
 //! kernels before and after compute the same C. Its side condition, whether the kernel can be
 //! built, is weighed over whole combinations, because it depends on all choices together.
 
-use super::language::{Choice, Kind, Leaf};
+use super::language::{Choice, Leaf};
 use egg::{Pattern, Rewrite};
+use tilefold_dialect::plan::{Commit, Lead, Prefetch};
 
 /// One rule, for one value of its choice.
 #[derive(Clone, Copy, Debug)]
@@ -24,75 +25,108 @@ pub struct Rule {
 
 struct Family {
     name: &'static str,
-    kind: Kind,
-    values: &'static [i64],
+    values: Values,
     equation: &'static str,
     condition: &'static str,
 }
 
+/// The values of a choice, least first.
+enum Values {
+    Counts(fn(i64) -> Leaf, &'static [i64]),
+    Named(&'static [Leaf]),
+}
+
+impl Values {
+    fn leaves(&self) -> Vec<Leaf> {
+        match self {
+            Values::Counts(leaf, counts) => counts.iter().copied().map(leaf).collect(),
+            Values::Named(leaves) => leaves.to_vec(),
+        }
+    }
+}
+
 const EXTENTS: &[i64] = &[16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256];
 
-const FAMILIES: [Family; 9] = [
+const FAMILIES: [Family; 13] = [
     Family {
         name: "grow-m",
-        kind: Kind::M,
-        values: EXTENTS,
+        values: Values::Counts(Leaf::M, EXTENTS),
         equation: "rows of C are independent of one another",
-        condition: "whole atoms per wave; threads that share the tile evenly; registers for accumulators, fragments and what is staged; LDS for the tile of A",
+        condition: "whole atoms per wave; threads that share the tile evenly; registers for accumulators, fragments and what is staged; LDS for the tile of A; room for its loads before what waits for them",
     },
     Family {
         name: "grow-n",
-        kind: Kind::N,
-        values: EXTENTS,
+        values: Values::Counts(Leaf::N, EXTENTS),
         equation: "columns of C are independent of one another",
-        condition: "whole atoms per wave; threads that share the tile evenly; registers for accumulators, fragments and what is staged; LDS for the tile of B",
+        condition: "whole atoms per wave; threads that share the tile evenly; registers for accumulators, fragments and what is staged; LDS for the tile of B; room for its loads before what waits for them",
     },
     Family {
         name: "deepen-k",
-        kind: Kind::K,
-        values: &[16, 32, 64, 128],
+        values: Values::Counts(Leaf::K, &[16, 32, 64, 128]),
         equation: "sum over k = sum over tiles of sum over k in tile",
-        condition: "LDS for both tiles; registers for what is staged",
+        condition: "LDS for both tiles; registers for what is staged; room for its loads before what waits for them",
     },
     Family {
         name: "split-m-over-waves",
-        kind: Kind::WavesM,
-        values: &[1, 2, 4, 8],
+        values: Values::Counts(Leaf::WavesM, &[1, 2, 4, 8]),
         equation: "a tile is the disjoint union of its waves' parts",
-        condition: "whole atoms per wave; waves of a workgroup, all of them resident with their registers; threads that share both tiles evenly; instructions of a K slice for what is read ahead",
+        condition: "whole atoms per wave; waves of a workgroup, all of them resident with their registers; threads that share both tiles evenly; instructions of a K slice for what is read ahead; room for its loads before what waits for them",
     },
     Family {
         name: "split-n-over-waves",
-        kind: Kind::WavesN,
-        values: &[1, 2, 4, 8],
+        values: Values::Counts(Leaf::WavesN, &[1, 2, 4, 8]),
         equation: "a tile is the disjoint union of its waves' parts",
-        condition: "whole atoms per wave; waves of a workgroup, all of them resident with their registers; threads that share both tiles evenly; instructions of a K slice for what is read ahead",
+        condition: "whole atoms per wave; waves of a workgroup, all of them resident with their registers; threads that share both tiles evenly; instructions of a K slice for what is read ahead; room for its loads before what waits for them",
     },
     Family {
         name: "double-buffer",
-        kind: Kind::Buffers,
-        values: &[1, 2],
+        values: Values::Counts(Leaf::Buffers, &[1, 2]),
         equation: "a tile read is the tile last written, whichever buffer holds it",
         condition: "LDS for twice the tiles",
     },
     Family {
         name: "prefetch",
-        kind: Kind::Prefetch,
-        values: &[0, 1, 2],
+        values: Values::Named(&[
+            Leaf::Prefetch(Prefetch::None),
+            Leaf::Prefetch(Prefetch::Burst),
+            Leaf::Prefetch(Prefetch::Interleaved),
+        ]),
         equation: "a load may be issued any time between the last write and the first use",
-        condition: "registers for the staged tiles",
+        condition: "registers for the staged tiles and for the fragments of a row",
+    },
+    Family {
+        name: "space-loads",
+        values: Values::Counts(Leaf::Cadence, &[1, 2, 4]),
+        equation: "a load may be issued any time between the last write and the first use",
+        condition: "interleaved loads; room for all of them before what waits for them",
     },
     Family {
         name: "read-ahead",
-        kind: Kind::Ahead,
-        values: &[1, 2, 4, 8, 16, 32],
+        values: Values::Counts(Leaf::Ahead, &[1, 2, 4, 8, 16, 32]),
         equation: "a fragment may be read any time between the barrier and its use",
-        condition: "interleaved loads; registers for the fragments in flight; no more than the instructions of a K slice",
+        condition: "interleaved loads; registers for the fragments in flight; no more than the instructions of a K slice; room for the loads before what waits for them",
+    },
+    Family {
+        name: "lead-with-b",
+        values: Values::Named(&[Leaf::Lead(Lead::A), Leaf::Lead(Lead::B)]),
+        equation: "elements of C are independent of one another, and of the order of loads",
+        condition: "interleaved loads; accumulators that share no registers along M; registers for the fragments of a column",
+    },
+    Family {
+        name: "commit-after-reads",
+        values: Values::Named(&[Leaf::Commit(Commit::End), Leaf::Commit(Commit::Reads)]),
+        equation: "a tile may be overwritten any time after its last read",
+        condition: "interleaved loads; room for all of them before the last matrix instructions",
+    },
+    Family {
+        name: "raise-priority",
+        values: Values::Named(&[Leaf::Priority(false), Leaf::Priority(true)]),
+        equation: "what a wave computes does not depend on when it is issued",
+        condition: "interleaved loads",
     },
     Family {
         name: "group-rows",
-        kind: Kind::Group,
-        values: &[1, 8],
+        values: Values::Counts(Leaf::Group, &[1, 8]),
         equation: "tiles of C are independent of one another",
         condition: "none: a short last group is allowed",
     },
@@ -101,16 +135,12 @@ const FAMILIES: [Family; 9] = [
 /// Every rule.
 pub fn rules() -> impl Iterator<Item = Rule> {
     FAMILIES.iter().flat_map(|family| {
-        family.values.windows(2).map(|pair| Rule {
+        let values = family.values.leaves();
+        let pairs: Vec<_> = values.windows(2).map(|pair| [pair[0], pair[1]]).collect();
+        pairs.into_iter().map(|[from, to]| Rule {
             name: family.name,
-            from: Leaf {
-                kind: family.kind,
-                value: pair[0],
-            },
-            to: Leaf {
-                kind: family.kind,
-                value: pair[1],
-            },
+            from,
+            to,
             equation: family.equation,
             condition: family.condition,
         })

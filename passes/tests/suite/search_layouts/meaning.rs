@@ -139,8 +139,8 @@ fn placed(term: &Tree, id: Id, tile: [i64; 2]) -> Vec<i64> {
         .collect()
 }
 
-/// Whether two terms of one sort are equal, as the language says.
-fn equal(usage: &TileUse, left: &Tree, right: &Tree) -> bool {
+/// Whether two terms of one sort are equal, as the language says, loads being of so many elements.
+pub fn equal(usage: &TileUse, load: i64, left: &Tree, right: &Tree) -> bool {
     let bytes = i64::from(usage.element.bits()) / 8;
     let size = usage.tile[0] * usage.tile[1];
     let holds = |term: &Tree, id: Id| {
@@ -150,7 +150,7 @@ fn equal(usage: &TileUse, left: &Tree, right: &Tree) -> bool {
         distinct.len() == offsets.len() && distinct.iter().all(|offset| room.contains(offset))
     };
     let carries = |term: &Tree, id: Id| {
-        carried(term, id, usage, LOAD).iter().all(|order| {
+        carried(term, id, usage, load).iter().all(|order| {
             let mut elements: Vec<i64> = order.iter().flatten().copied().collect();
             elements.sort_unstable();
             elements.into_iter().eq(0..size)
@@ -168,7 +168,7 @@ fn equal(usage: &TileUse, left: &Tree, right: &Tree) -> bool {
             | Term::Raked(_)
             | Term::Turned(_),
             _,
-        ) => carried(left, a, usage, LOAD) == carried(right, b, usage, LOAD),
+        ) => carried(left, a, usage, load) == carried(right, b, usage, load),
         _ => placed(left, a, usage.tile) == placed(right, b, usage.tile),
     }
 }
@@ -260,7 +260,7 @@ fn every_rule_holds_on_every_element() {
                 for right in rule.apply(usage, term).unwrap() {
                     *fired.get_mut(rule.name).unwrap() += 1;
                     assert!(
-                        equal(usage, term, &right),
+                        equal(usage, LOAD, term, &right),
                         "{}: {term} = {right} on {:?}",
                         rule.name,
                         usage.tile

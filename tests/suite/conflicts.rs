@@ -1,0 +1,111 @@
+//! Searched plans of every chip, type and depth of K, and the bank conflicts that the simulator
+//! counts in them: none, or a proof that there is no better.
+
+use super::CHIPS;
+use tilefold::{
+    CompileOptions, ElementType, Extent, Gemm, Inputs, OperandLayout, RunOptions, compile, run,
+};
+use tilefold_passes::search::{self, layouts::Class};
+
+/// Types that a chip multiplies.
+fn types(chip: &str) -> &'static [ElementType] {
+    match chip {
+        "gfx1201" => &[ElementType::F16, ElementType::Bf16, ElementType::Fp8],
+        _ => &[ElementType::F16, ElementType::Bf16],
+    }
+}
+
+/// Compiles what the search likes best for tiles of so much K, runs three K tiles of one block,
+/// and looks at every LDS access of the kernel: those of the main loop and of the epilogue, which
+/// exchanges halves of a wave by permutes and has none.
+fn searched_is_free(chip: &str, input: ElementType, depth: i64, orders: [OperandLayout; 2]) {
+    let what = format!("{chip} {input} k {depth} {} {}", orders[0], orders[1]);
+    let [a, b] = orders;
+    let spec = Gemm::new(chip)
+        .m(Extent::Any)
+        .n(Extent::Any)
+        .k(Extent::Any)
+        .a(input, a)
+        .b(input, b)
+        .c(ElementType::F32, OperandLayout::Col)
+        .accumulate(ElementType::F32)
+        .block([None, None, Some(depth)])
+        .build()
+        .unwrap();
+    let proposals = search::plans(&spec).unwrap();
+    assert!(proposals.schedules.is_some(), "{what}");
+    let best = &proposals.plans[0];
+    let compiled = compile(&best.plan.completed, &CompileOptions::default()).unwrap();
+    let plan = &compiled.plan;
+    assert_eq!(plan.block[2], depth, "{what}");
+    let [m, n, k] = plan.block;
+    let options = RunOptions {
+        extents: [m, n, 3 * k].map(Some),
+        inputs: Inputs::Small,
+        seed: 5,
+    };
+    let outcome = run(&compiled, &options).unwrap();
+    assert!(outcome.passed(), "{what}: {:?} {:?}", outcome.checks, outcome.findings);
+    let counters = &outcome.counters;
+    let cycles = counters.lds_conflict_cycles_read + counters.lds_conflict_cycles_write;
+    let places = best.layouts.each_ref().map(|found| found.as_ref().unwrap());
+    println!(
+        "{what}: {:?} by {:?} waves, {cycles} conflict cycles; A {} stored by {} bits{}, B {} by \
+         {}{}",
+        plan.block,
+        plan.waves,
+        places[0].best.lds,
+        places[0].best.write_bits,
+        if places[0].best.stores == places[0].best.values { "" } else { ", turned" },
+        places[1].best.lds,
+        places[1].best.write_bits,
+        if places[1].best.stores == places[1].best.values { "" } else { ", turned" },
+    );
+    let mut expected = 0;
+    for found in places {
+        match found.best.class() {
+            Class::Free => {}
+            // No placement without padding is free, whatever carries it and however narrow.
+            class => {
+                let proof = found.zero_conflict_proof.as_ref().expect("a proof by enumeration");
+                assert!(found.complete, "{what}");
+                assert_eq!(proof.free_with_more_instructions, 0, "{what}");
+                expected += u64::from(class == Class::Conflicting);
+            }
+        }
+    }
+    if expected == 0 {
+        assert_eq!(cycles, 0, "{what}");
+    }
+    let resources = &compiled.code.resources;
+    let spills = resources.vgpr_spills + resources.sgpr_spills + resources.scratch_bytes;
+    assert_eq!(spills, 0, "{what}");
+}
+
+fn every_depth(chip: &str) {
+    use OperandLayout::{Col, Row};
+    for input in types(chip) {
+        for depth in [16, 32, 64, 128] {
+            searched_is_free(chip, *input, depth, [Row, Col]);
+        }
+        // Both operands across, and one of them.
+        searched_is_free(chip, *input, 16, [Row, Row]);
+        searched_is_free(chip, *input, 32, [Col, Row]);
+        searched_is_free(chip, *input, 64, [Col, Col]);
+    }
+}
+
+#[test]
+fn gfx1100_has_none() {
+    every_depth(CHIPS[0]);
+}
+
+#[test]
+fn gfx1151_has_none() {
+    every_depth(CHIPS[1]);
+}
+
+#[test]
+fn gfx1201_has_none() {
+    every_depth(CHIPS[2]);
+}
