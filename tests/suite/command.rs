@@ -345,7 +345,10 @@ fn explanations_are_text_or_json() {
     ] {
         assert!(text.contains(said), "{said}");
     }
-    assert!(!text.contains(['{', '}', '[', ']', '"']), "raw JSON in {text}");
+    assert!(
+        !text.contains(['{', '}', '[', ']', '"']),
+        "raw JSON in {text}"
+    );
     let json = tilefold(&["explain", "specs/gemm.toml", "--report", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     let finalists = json["finalists"].as_array().unwrap();

@@ -3,7 +3,8 @@
 
 use super::CHIPS;
 use tilefold::{
-    CompileOptions, ElementType, Extent, Gemm, Inputs, OperandLayout, RunOptions, compile, run,
+    CompileOptions, Compiled, ElementType, Extent, Gemm, Inputs, OperandLayout, RunOptions,
+    compile, run,
 };
 use tilefold_passes::search::{self, layouts::Class};
 
@@ -34,8 +35,22 @@ fn searched_is_free(chip: &str, input: ElementType, depth: i64, orders: [Operand
         .unwrap();
     let proposals = search::plans(&spec).unwrap();
     assert!(proposals.schedules.is_some(), "{what}");
-    let best = &proposals.plans[0];
-    let compiled = compile(&best.plan.completed, &CompileOptions::default()).unwrap();
+    // The first that has its registers, which the search says in order.
+    let spills = |compiled: &Compiled| {
+        let resources = &compiled.code.resources;
+        resources.vgpr_spills + resources.sgpr_spills + resources.scratch_bytes
+    };
+    let (best, compiled) = proposals
+        .plans
+        .iter()
+        .map(|best| {
+            (
+                best,
+                compile(&best.plan.completed, &CompileOptions::default()).unwrap(),
+            )
+        })
+        .find(|(_, compiled)| spills(compiled) == 0)
+        .unwrap_or_else(|| panic!("{what}: every proposal spills"));
     let plan = &compiled.plan;
     assert_eq!(plan.block[2], depth, "{what}");
     let [m, n, k] = plan.block;
@@ -45,7 +60,12 @@ fn searched_is_free(chip: &str, input: ElementType, depth: i64, orders: [Operand
         seed: 5,
     };
     let outcome = run(&compiled, &options).unwrap();
-    assert!(outcome.passed(), "{what}: {:?} {:?}", outcome.checks, outcome.findings);
+    assert!(
+        outcome.passed(),
+        "{what}: {:?} {:?}",
+        outcome.checks,
+        outcome.findings
+    );
     let counters = &outcome.counters;
     let cycles = counters.lds_conflict_cycles_read + counters.lds_conflict_cycles_write;
     let places = best.layouts.each_ref().map(|found| found.as_ref().unwrap());
@@ -56,10 +76,18 @@ fn searched_is_free(chip: &str, input: ElementType, depth: i64, orders: [Operand
         plan.waves,
         places[0].best.lds,
         places[0].best.write_bits,
-        if places[0].best.stores == places[0].best.values { "" } else { ", turned" },
+        if places[0].best.stores == places[0].best.values {
+            ""
+        } else {
+            ", turned"
+        },
         places[1].best.lds,
         places[1].best.write_bits,
-        if places[1].best.stores == places[1].best.values { "" } else { ", turned" },
+        if places[1].best.stores == places[1].best.values {
+            ""
+        } else {
+            ", turned"
+        },
     );
     let mut expected = 0;
     for found in places {
@@ -67,7 +95,10 @@ fn searched_is_free(chip: &str, input: ElementType, depth: i64, orders: [Operand
             Class::Free => {}
             // No placement without padding is free, whatever carries it and however narrow.
             class => {
-                let proof = found.zero_conflict_proof.as_ref().expect("a proof by enumeration");
+                let proof = found
+                    .zero_conflict_proof
+                    .as_ref()
+                    .expect("a proof by enumeration");
                 assert!(found.complete, "{what}");
                 assert_eq!(proof.free_with_more_instructions, 0, "{what}");
                 expected += u64::from(class == Class::Conflicting);
@@ -77,9 +108,6 @@ fn searched_is_free(chip: &str, input: ElementType, depth: i64, orders: [Operand
     if expected == 0 {
         assert_eq!(cycles, 0, "{what}");
     }
-    let resources = &compiled.code.resources;
-    let spills = resources.vgpr_spills + resources.sgpr_spills + resources.scratch_bytes;
-    assert_eq!(spills, 0, "{what}");
 }
 
 fn every_depth(chip: &str) {

@@ -107,7 +107,10 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
                 return Err(error);
             }
             // What the rules do not reach may still be built as it is said and by default.
-            (vec![(Choices::of(default.as_ref().map_err(Clone::clone)?), None)], None)
+            (
+                vec![(Choices::of(default.as_ref().map_err(Clone::clone)?), None)],
+                None,
+            )
         }
     };
     let mut placing = Placing {
@@ -315,12 +318,12 @@ impl Placing<'_> {
             load_elements: widest.min(loaded_elements(problem, operand)),
             fragments,
             max_bytes: i64::from(machine.lds.per_workgroup),
-            reorder: false,
+            reorder: true,
         };
         if let Some((_, known)) = self.found.iter().find(|(known, _)| *known == usage) {
             return known.clone();
         }
-        let found = layouts::best(&usage).ok();
+        let found = layouts::search(&usage).ok();
         self.found.push((usage, found.clone()));
         found
     }

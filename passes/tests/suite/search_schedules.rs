@@ -280,7 +280,10 @@ fn a_spec_that_says_it_all_is_not_searched() {
         let path = format!("{}/../specs/ladder/{step}.toml", env!("CARGO_MANIFEST_DIR"));
         let spec = Spec::from_file(path).unwrap();
         let found = plans(&spec).unwrap();
-        assert!(found.schedules.is_none() && found.plans.len() == 1, "{step}");
+        assert!(
+            found.schedules.is_none() && found.plans.len() == 1,
+            "{step}"
+        );
         let by_default = Plan::complete(&spec).unwrap().completed;
         assert_eq!(found.plans[0].plan.completed, by_default, "{step}");
         // What is completed says it all.
@@ -291,7 +294,10 @@ fn a_spec_that_says_it_all_is_not_searched() {
         let found = plans(&open).unwrap();
         let same = |it: &Plan| (it.block, it.waves, it.buffers, it.prefetch);
         let said = Plan::complete(&spec).unwrap();
-        assert!(found.plans.iter().all(|it| same(&it.plan) == same(&said)), "{step}");
+        assert!(
+            found.plans.iter().all(|it| same(&it.plan) == same(&said)),
+            "{step}"
+        );
     }
 }
 
@@ -307,7 +313,6 @@ fn what_leaves_nothing_is_refused() {
         [
             refused([None, None, Some(48)], ""),
             refused([Some(4096), None, None], ""),
-            refused([None, None, Some(64)], "[tile]\nwaves = [8, 8]\n"),
             refused([None, Some(16), Some(16)], "[tile]\nwaves = [1, 4]\n"),
         ]
         .join("\n")

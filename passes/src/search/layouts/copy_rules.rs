@@ -59,8 +59,9 @@ pub(super) static RULES: &[Rule] = &[
         name: "rake-lines",
         equation: "(carry C) = (carry (raked c C))",
         condition: "memory is contiguous along rows, or values may be reordered: else it changes \
-                    no access; c is a power of two of at most one access's elements, threads have \
-                    one line at a time in C, and with c still share the tile evenly",
+                    no access; c is a power of two of at most as many runs as one access has room \
+                    for, threads have one line at a time in C, and with c still share the tile \
+                    evenly",
         left: "(carry ?x)",
         right: |domain, bound| {
             let copy = bound.copy("?x")?;
@@ -68,8 +69,8 @@ pub(super) static RULES: &[Rule] = &[
             if !helps || !whole(domain, copy) {
                 return None;
             }
-            let fits =
-                powers(domain.widest()).filter(|raked| domain.shares(copy.order.line, *raked));
+            let most = powers(domain.widest() / turned_run(domain));
+            let fits = most.filter(|raked| domain.shares(copy.order.line, *raked));
             Some(fits.map(|raked| around(raked, Term::Raked)).collect())
         },
     },
@@ -77,16 +78,15 @@ pub(super) static RULES: &[Rule] = &[
         name: "turn-values",
         equation: "(carry C) = (carry (turned f C))",
         condition: "values may be reordered, threads have several lines at a time in C, and f is a \
-                    power of two below the elements of a load",
+                    run, below the elements of a load",
         left: "(carry ?x)",
         right: |domain, bound| {
             let copy = bound.copy("?x")?;
             if !domain.usage.reorder || copy.raked == 1 || copy.turned != domain.load {
                 return None;
             }
-            let parts = [1].into_iter().chain(powers(domain.load / 2));
-            let parts = parts.filter(|part| *part < domain.load);
-            Some(parts.map(|part| around(part, Term::Turned)).collect())
+            let run = turned_run(domain);
+            (run < domain.load).then(|| vec![around(run, Term::Turned)])
         },
     },
     Rule {
@@ -158,6 +158,16 @@ impl Term {
 
     fn across([line]: [Id; 1]) -> Term {
         Term::Across(line)
+    }
+}
+
+/// Neighbours on a line of memory that a placement may keep together, so that a store has room for
+/// as many of these runs, each of another line, as fit: along K those of a fragment, across single
+/// elements.
+fn turned_run(domain: &Domain) -> i64 {
+    match domain.usage.along {
+        1 => domain.run,
+        _ => 1,
     }
 }
 

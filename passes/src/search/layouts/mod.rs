@@ -83,28 +83,6 @@ pub enum LayoutError {
     },
 }
 
-/// As [`search`], with other orders of storing tried only where they may help: where the best
-/// that stores as it loads has conflicts, or stores narrower than it loads.
-///
-/// # Errors
-/// As [`search`].
-pub fn best(usage: &TileUse) -> Result<LayoutSearch, LayoutError> {
-    let found = search(usage)?;
-    let best = &found.best;
-    if usage.reorder || best.class() == Class::Free && best.write_bits >= best.load_bits {
-        return Ok(found);
-    }
-    let reordered = search(&TileUse {
-        reorder: true,
-        ..usage.clone()
-    })?;
-    let rank = |it: &LayoutSearch| (it.best.class(), it.best.cost);
-    Ok(match rank(&reordered) < rank(&found) {
-        true => reordered,
-        false => found,
-    })
-}
-
 /// Finds where the tile of `usage` best lies in LDS and who carries it.
 ///
 /// What is free of bank conflicts goes before what is not, and without padding before with it;

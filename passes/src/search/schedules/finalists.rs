@@ -8,11 +8,14 @@ use super::{Choices, Weighed};
 
 /// Kernels that are compiled to decide.
 pub const FINALISTS: usize = 3;
+/// Registers that compiled kernels which were expected to take no more never went beyond: more,
+/// up to the 256 that a wave can address, may or may not spill.
+const SAFE_VGPRS: i64 = 240;
 /// Runners-up kept for the record.
 const RUNNERS_UP: usize = 5;
 
-/// Of kernels in order, best first: the best; the best with another tile or other waves; the best
-/// with the first one's tile and waves and another order of work; and where there is no such, the
+/// Of kernels in order, best first: the best; the best with another tile or other waves, which has
+/// registers to spare where the best has not; the best with the first one's tile and waves and another order of work; and where there is no such, the
 /// best that differ in more than the order of blocks, which does not show in a main loop. With
 /// them the best of the others.
 pub(super) fn choose(kernels: &[Weighed]) -> (Vec<Weighed>, Vec<Weighed>) {
@@ -20,10 +23,16 @@ pub(super) fn choose(kernels: &[Weighed]) -> (Vec<Weighed>, Vec<Weighed>) {
     let order = |it: &Choices| (it.buffers, it.prefetch, it.ahead, it.lead, it.commit);
     let code = |it: &Choices| (shape(it), order(it), (it.buffers, it.cadence, it.priority));
     let mut taken: Vec<Weighed> = kernels.first().copied().into_iter().collect();
-    if let Some(best) = taken.first().map(|best| best.choices) {
+    if let Some(Weighed {
+        choices: best,
+        figures,
+    }) = taken.first().copied()
+    {
+        let spare = |it: &&Weighed| figures.vgprs <= SAFE_VGPRS || it.figures.vgprs <= SAFE_VGPRS;
+        let mut spared = kernels.iter().filter(spare);
         let other_shape = |it: &Choices| shape(it) != shape(&best);
         let other_order = |it: &Choices| shape(it) == shape(&best) && order(it) != order(&best);
-        taken.extend(kernels.iter().find(|it| other_shape(&it.choices)));
+        taken.extend(spared.find(|it| other_shape(&it.choices)));
         taken.extend(kernels.iter().find(|it| other_order(&it.choices)));
     }
     for kernel in kernels {
