@@ -3,8 +3,7 @@
 use crate::{
     PassError, bound_loads, bound_stores, describe::describe, double_buffer, early_commits,
     interleave, lay_out_lds, one_buffer, order_blocks, partition, plan::Plan, stage_commits,
-    unroll_buffers,
-    widen_copies, widen_epilogue,
+    unroll_buffers, widen_copies, widen_epilogue,
 };
 use melior::{
     Context,
@@ -32,7 +31,7 @@ impl Pass {
 }
 
 /// Every pass over the tile dialect, in the order in which they run.
-pub static PASSES: [Pass; 12] = [
+pub static PASSES: [Pass; 13] = [
     Pass {
         name: "partition",
         summary: "spread the problem over workgroups, waves and atoms, with a loop over K tiles",

@@ -81,7 +81,6 @@ fn both_sides_of_every_rule_compute_the_same() {
         machine: plan.machine,
         problem: &plan.problem,
         atom: plan.atom,
-        bounded: plan.bounded(),
         fixed: Vec::new(),
         without: &[],
     });

@@ -86,13 +86,12 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
         .map_err(|unknown| spec.error("arch", unknown.to_string(), "take a known chip"))?;
     let problem = plain_problem(spec)?;
     let atom = mma_of(spec, machine, &problem)?;
-    let load = load_of(spec, atom)?;
+    load_of(spec, atom)?;
     prefetch_of(spec)?;
     let open = Open {
         machine,
         problem: &problem,
         atom,
-        bounded: load.is_none_or(|load| load.space == Space::Buffer),
         fixed: fixed(&spec.plan),
         without,
     };
@@ -315,7 +314,11 @@ impl Placing<'_> {
             element: atom.input,
             threads: choices.waves[0] * choices.waves[1] * atom.wave,
             along: usize::from(memory_order(problem, operand) == "row"),
-            load_elements: widest.min(loaded_elements(problem, operand)),
+            load_elements: widest.min(loaded_elements(
+                problem,
+                operand,
+                named.map_or(Space::Buffer, |load| load.space),
+            )),
             fragments,
             max_bytes: i64::from(machine.lds.per_workgroup),
             reorder: true,

@@ -45,8 +45,6 @@ pub struct Open<'a> {
     pub problem: &'a Problem,
     /// The matrix instruction.
     pub atom: &'static MmaAtom,
-    /// Whether blocks may reach over the edges of C ([`crate::Plan::bounded`]).
-    pub bounded: bool,
     /// Choices already made, which the search keeps.
     pub fixed: Vec<Leaf>,
     /// Rule families that are left out.
