@@ -5,6 +5,12 @@ use crate::layout::{Layout, Leaves};
 use crate::nest::{IntTuple, Nest};
 use crate::stride::Stride;
 
+/// Whether a mode of this stride goes on where `extent` steps of `before` end. Strides of zero do,
+/// whatever mode they name.
+fn continues<S: Stride>(extent: i64, before: S, stride: S) -> bool {
+    before.scale(extent) == Some(stride) || before.is_zero() && stride.is_zero()
+}
+
 /// Drops extents of 1 and merges each mode into the one before where it continues it.
 pub(crate) fn coalesced<S: Stride>(modes: &[(i64, S)]) -> Leaves<S> {
     let mut out: Leaves<S> = Leaves::new();
@@ -13,7 +19,7 @@ pub(crate) fn coalesced<S: Stride>(modes: &[(i64, S)]) -> Leaves<S> {
             continue;
         }
         match out.last_mut() {
-            Some((n, d)) if d.scale(*n) == Some(stride) => *n *= extent,
+            Some((n, d)) if continues(*n, *d, stride) => *n *= extent,
             _ => out.push((extent, stride)),
         }
     }
@@ -33,7 +39,7 @@ pub(crate) fn coalesced_unbounded<S: Stride>(mut modes: Leaves<S>) -> Leaves<S> 
     for (extent, stride) in modes {
         match out.last_mut() {
             _ if extent == 1 => {}
-            Some((n, d)) if d.scale(*n) == Some(stride) => *n = n.saturating_mul(extent),
+            Some((n, d)) if continues(*n, *d, stride) => *n = n.saturating_mul(extent),
             _ => out.push((extent, stride)),
         }
     }

@@ -323,6 +323,19 @@ impl Fault {
         self
     }
 
+    /// The rule broken.
+    pub(crate) fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// The same fault seen from within mode `index`; of no mode where it lies in another.
+    pub(crate) fn inside(mut self, index: usize) -> Fault {
+        match self.path.pop() {
+            Some(outermost) if outermost == index => self,
+            _ => self.anywhere(),
+        }
+    }
+
     /// The same rule broken in no mode of an operand.
     pub(crate) fn anywhere(self) -> Fault {
         self.rule.into()

@@ -61,12 +61,24 @@
 //! ## 3. Many layouts are one function
 //!
 //! As functions of the 1-D coordinate, layouts can be equal and be written differently.
-//! [`Layout::coalesce`] gives the simplest. [`recognise`] goes back from a table.
+//! [`Layout::coalesce`] gives the simplest, [`Layout::coalesce_by`] the simplest that keeps modes
+//! apart. [`recognise`] goes back from a table.
 //!
 //! ```
-//! use tilefold_layout::{Layout, recognise};
+//! use tilefold_layout::{Layout, draw::Drawing, recognise};
 //! let a: Layout = "((2,2),(1,8)):((1,2),(5,4))".parse()?;
 //! assert_eq!(a.coalesce().to_string(), "32:1");
+//! let tile = a.coalesce_by(&[1, 1].into())?;
+//! // Down the columns and on, the offsets count from 0: that is why it is 32:1 as well.
+//! assert_eq!(Drawing::offsets(tile)?.to_text(false), "\
+//! (4,8):(1,4)
+//!     0  1  2  3  4  5  6  7
+//!   ┌────────────────────────
+//! 0 │  0  4  8 12 16 20 24 28
+//! 1 │  1  5  9 13 17 21 25 29
+//! 2 │  2  6 10 14 18 22 26 30
+//! 3 │  3  7 11 15 19 23 27 31
+//! ");
 //! assert_eq!(recognise(&[0, 8, 1, 9, 2, 10]).unwrap().to_string(), "(2,3):(8,1)");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -57,7 +57,9 @@ impl Layout {
             let cotarget = end.checked_mul(tile.cosize()).ok_or_else(overflow)?;
             room = self.complement_in(&[cotarget])?;
         }
-        room.composed(tile)
+        let repeated = room.composed(tile)?;
+        apart_on_both_sides(&room, tile, &repeated)?;
+        Ok(repeated)
     }
 
     /// The blocks of all modes and the repetitions of all modes, along the tiler's tree, for the
@@ -246,4 +248,34 @@ pub fn zip(a: &Layout, b: &Layout) -> Result<Layout> {
 fn zip_modes(a: Layout, b: Layout) -> Layout {
     let pairs = a.into_modes().into_iter().zip(b.into_modes());
     Layout::bundle(pairs.map(|(a, b)| Layout::bundle([a, b])))
+}
+
+/// Whether repetitions before and behind the block, as a tile with strides of both signs has them,
+/// stay within the mode of `room` that they lie in: farther apart, one would lie over another.
+fn apart_on_both_sides(room: &Layout, tile: &Layout, repeated: &Layout) -> Result<(), Fault> {
+    let mut steps = repeated.leaves();
+    steps.retain(|mode| mode.0 != 1 && mode.1 != 0);
+    let ahead = steps.iter().any(|step| step.1 > 0);
+    let back = |mode: &(i64, i64)| mode.0 != 1 && mode.1 < 0;
+    let (Some(first_back), true) = (tile.leaves().iter().position(back), ahead) else {
+        return Ok(());
+    };
+    // A composition with both signs moves along one mode of the room only.
+    let least = steps.iter().map(|step| step.1.abs()).min().unwrap_or(0);
+    let modes = room.leaves();
+    let left_mode = modes.iter().rposition(|mode| mode.1 <= least);
+    let left_mode = left_mode.filter(|at| at + 1 < modes.len());
+    if let Some(left_mode) = left_mode {
+        let (extent, stride) = modes[left_mode];
+        let reach = (repeated.cosize() - 1) / stride;
+        if reach >= extent {
+            let rule = Rule::Carry {
+                left_mode,
+                reach,
+                extent,
+            };
+            return Err(Fault::at(rule, tile.shape.leaf_path(first_back)));
+        }
+    }
+    Ok(())
 }

@@ -4,9 +4,6 @@ use crate::composed::{ComposedLayout, Outer};
 use crate::layout::Layout;
 use crate::swizzle::Swizzle;
 
-/// Swizzles of up to this many bits are tried.
-const MAX_BITS: u32 = 6;
-
 /// The layout whose value at each 1-D coordinate is the table's, if one is.
 ///
 /// A plain layout is preferred, then one with an offset before it, then a swizzled one with the
@@ -20,7 +17,7 @@ pub fn recognise(table: &[i64]) -> Option<ComposedLayout> {
         return None;
     }
     let top = 64 - table.iter().max()?.leading_zeros();
-    for bits in 1..=MAX_BITS.min(top) {
+    for bits in 1..=top / 2 {
         for distance in bits..top.max(bits) {
             for base in 0..top {
                 if bits + base + distance > top {

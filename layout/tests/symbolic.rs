@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use tilefold_layout::symbolic::{Extent, SymLayout, Symbol};
-use tilefold_layout::{Basis, Layout, Nest, Rule};
+use tilefold_layout::{Basis, Layout, Nest, Rule, Tiler};
 
 fn sym(text: &str) -> SymLayout {
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
@@ -64,10 +64,76 @@ fn divides_need_divisibility() {
             divisor: 128
         }
     );
-    assert_eq!(refused.mode.as_ref().unwrap().0, [0, 0]);
+    assert_eq!(refused.mode.as_ref().unwrap().0, [0]);
     let whole = SymLayout::<i64>::parse("(16,N):(1,16)", &[n]).unwrap();
     let divided = whole.logical_divide(&plain("(4,8):(1,16)")).unwrap();
     assert_eq!(divided.to_string(), "((4,8),(4,N/8)):((1,16),(4,128))");
+}
+
+/// Divides mode by mode leave the name where it is, in each arrangement of tiles and rests.
+#[test]
+fn divides_go_by_mode() {
+    let n = Symbol::new("N").unwrap().multiple_of(64).unwrap();
+    let a = SymLayout::<i64>::parse("(128,N):(1,128)", &[n]).unwrap();
+    let tiler: Tiler = "<32, 64>".parse().unwrap();
+    let text = |divided: tilefold_layout::Result<SymLayout>| divided.unwrap().to_string();
+    assert_eq!(
+        text(a.logical_divide(&tiler)),
+        "((32,4),(64,N/64)):((1,32),(128,8192))"
+    );
+    assert_eq!(
+        text(a.zipped_divide(&tiler)),
+        "((32,64),(4,N/64)):((1,128),(32,8192))"
+    );
+    assert_eq!(
+        text(a.tiled_divide(&tiler)),
+        "((32,64),4,N/64):((1,128),32,8192)"
+    );
+    assert_eq!(
+        text(a.flat_divide(&tiler)),
+        "(32,64,4,N/64):(1,128,32,8192)"
+    );
+    assert_eq!(text(a.compose_by(&tiler)), "(32,64):(1,128)");
+    let left: Tiler = "<32, _>".parse().unwrap();
+    assert_eq!(text(a.compose_by(&left)), "(32,N):(1,128)");
+    assert_eq!(text(a.logical_divide(&left)), "((32,4),N):((1,32),128)");
+    // A mode that the tiler does not reach is a rest.
+    let rows: Tiler = "<32>".parse().unwrap();
+    assert_eq!(text(a.zipped_divide(&rows)), "((32),(4,N)):((1),(32,128))");
+    let error = a.zipped_divide(&left).unwrap_err();
+    assert_eq!(
+        (error.rule, error.mode.unwrap().0),
+        (Rule::NothingToZip, vec![1])
+    );
+    let wide: Tiler = "<32, 128>".parse().unwrap();
+    let error = a.flat_divide(&wide).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "flat_divide((128,N):(1,128), <32:1, 128:1>): mode 1: N would have to be known as a \
+         multiple of 128"
+    );
+}
+
+/// The mode named is that of the layout as given, not of its simplest form.
+#[test]
+fn faults_name_the_mode_of_the_name() {
+    let a = sym("((2,2),1,(N,3),16):((16,32),7,(64,1),1)");
+    let error = a.right_inverse().unwrap_err();
+    assert_eq!(error.mode.unwrap().0, [2, 0]);
+    let error = a.logical_divide(&plain("24:1")).unwrap_err();
+    assert!(
+        matches!(&error.rule, Rule::NeedsMultiple { extent, divisor: 24 } if &**extent == "4*N"),
+        "{error}"
+    );
+    assert_eq!(error.mode.unwrap().0, [2, 0]);
+    let error = sym("(2,N,4,M):(1,2,64,1024)")
+        .logical_divide(&plain("2:1"))
+        .unwrap_err();
+    assert!(
+        matches!(&error.rule, Rule::NeedsStatic { extent, .. } if &**extent == "M"),
+        "{error}"
+    );
+    assert_eq!(error.mode.unwrap().0, [3]);
 }
 
 #[test]
@@ -185,7 +251,11 @@ proptest! {
     #[test]
     fn divides_hold_for_every_value(a in layout(), t in layout()) {
         let Ok(tile) = t.to_static() else { return Ok(()) };
-        let Ok(divided) = a.logical_divide(&tile) else { return Ok(()) };
+        // Cut as one, the name is divided or refused alike in each arrangement.
+        let zipped = a.zipped_divide(&tile);
+        prop_assert_eq!(a.logical_divide(&tile).ok(), zipped.clone().ok());
+        prop_assert_eq!(a.tiled_divide(&tile).is_ok(), zipped.is_ok());
+        let Ok(divided) = zipped else { return Ok(()) };
         for n in [8, 16, 24] {
             let d = at(&divided, n);
             let plain = at(&a, n).logical_divide(&tile);

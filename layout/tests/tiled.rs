@@ -148,6 +148,22 @@ fn permutations_bring_atoms_together() {
     assert!(matches!(rule, Rule::TooManyModes { .. }), "{rule}");
 }
 
+/// Three waves of four columns do not share out 16 coordinates that a permutation keeps together,
+/// though they do share out all 48; nor does a copy of three rows divide a block whose rows come
+/// eight by eight.
+#[test]
+fn tiles_end_where_an_extent_ends() {
+    let tiled = permuted("(1,3):(0,1)", "<_, (16,3):(3,1)>").unwrap();
+    let error = tiled.partition_c(&parse("(4,48):(1,4)")).unwrap_err();
+    assert!(matches!(error.rule, Rule::Mismatch { .. }), "{error}");
+    let threads = parse("(3,4):(4,1)");
+    let copy = TiledCopy::new(CopyAtom::per_lane(1).unwrap(), &threads, &parse("1:0")).unwrap();
+    let block = parse("((8,3),4):((4,100),1)");
+    let error = copy.partition_source(&block).unwrap_err();
+    assert!(matches!(error.rule, Rule::Mismatch { .. }), "{error}");
+    assert_eq!(error.mode.unwrap().0, [0]);
+}
+
 #[test]
 fn fragments_have_the_shape_of_a_part() {
     let tiled = mma("(2,3):(3,1)");

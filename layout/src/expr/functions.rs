@@ -93,6 +93,10 @@ functions! {
             }))
         };
     "flat_divide" "(layout, tiler): (tile..., rest...)" |a| {
+        if let Some(layout) = a.symbolic() {
+            let divided = symbolic_offsets(a, &layout)?.flat_divide(a.tiler()?)?;
+            return Ok(Value::Symbolic((&divided).into()));
+        }
         let layout = a.known()?;
         let tiler = a.tiler()?;
         Ok(each!(layout, l => l.flat_divide(tiler)))
@@ -143,7 +147,7 @@ functions! {
     };
     "logical_divide" "(layout, tiler): (tile, rest)" |a| {
         if let Some(layout) = a.symbolic() {
-            let divided = symbolic_offsets(a, &layout)?.logical_divide(&a.plain()?)?;
+            let divided = symbolic_offsets(a, &layout)?.logical_divide(a.tiler()?)?;
             return Ok(Value::Symbolic((&divided).into()));
         }
         let layout = a.known()?;
@@ -262,6 +266,10 @@ functions! {
     "tiled_copy_c" "(tiled mma, copy atom): the copy of C's tile by those that multiply it"
         |a| tiling::tiled_copy_of(a, Operand::C);
     "tiled_divide" "(layout, tiler): (tile, rest...)" |a| {
+        if let Some(layout) = a.symbolic() {
+            let divided = symbolic_offsets(a, &layout)?.tiled_divide(a.tiler()?)?;
+            return Ok(Value::Symbolic((&divided).into()));
+        }
         let layout = a.known()?;
         let tiler = a.tiler()?;
         Ok(each!(layout, l => l.tiled_divide(tiler)))
@@ -278,6 +286,10 @@ functions! {
     };
     "zip" "(layout, layout): modes in pairs" |a| Ok(zip(&a.plain()?, &a.plain()?)?.into());
     "zipped_divide" "(layout, tiler): ((tile...),(rest...))" |a| {
+        if let Some(layout) = a.symbolic() {
+            let divided = symbolic_offsets(a, &layout)?.zipped_divide(a.tiler()?)?;
+            return Ok(Value::Symbolic((&divided).into()));
+        }
         let layout = a.known()?;
         let tiler = a.tiler()?;
         Ok(each!(layout, l => l.zipped_divide(tiler)))
@@ -325,10 +337,13 @@ fn upcast(args: &mut Arguments) -> Outcome {
 fn composition(args: &mut Arguments) -> Outcome {
     if let Some(left) = args.symbolic() {
         let right = args.next("a layout")?;
-        return match as_symbolic(&right) {
-            Some(right) => Ok(Value::Symbolic(left.compose(&right)?)),
-            None => args.wrong("a layout without swizzle", &right),
-        };
+        return Ok(Value::Symbolic(
+            match (as_symbolic(&right), as_tiler(&right)) {
+                (Some(right), _) => left.compose(&right)?,
+                (None, Some(tiler)) => left.compose_by(&tiler?)?,
+                (None, None) => return args.wrong("a layout without swizzle or a tiler", &right),
+            },
+        ));
     }
     if let Some(Value::Swizzle(swizzle)) = args.peek() {
         let outer = *swizzle;

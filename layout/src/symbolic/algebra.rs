@@ -3,18 +3,19 @@
 //! They follow the plain operations, with one difference: where a count must be compared with an
 //! extent, what is known of the name decides, and where it does not the operation refuses.
 
-use super::{Extent, SymLayout, fault};
+use super::{Extent, SymLayout};
 use crate::error::{Fault, LayoutError, Result, Rule};
 use crate::layout::Layout;
 use crate::nest::Nest;
 use crate::stride::{Path, Stride};
+use crate::tiler::Tiler;
 
-const OVERFLOW: Rule = Rule::Overflow { what: "the result" };
+pub(super) const OVERFLOW: Rule = Rule::Overflow { what: "the result" };
 
-type Mode<S> = (Extent, S);
+pub(super) type Mode<S> = (Extent, S);
 
 /// Drops extents of 1 and merges what continues a static mode.
-fn coalesced<S: Stride>(modes: Vec<Mode<S>>) -> Result<Vec<Mode<S>>, Rule> {
+pub(super) fn coalesced<S: Stride>(modes: Vec<Mode<S>>) -> Result<Vec<Mode<S>>, Rule> {
     let mut out: Vec<Mode<S>> = Vec::with_capacity(modes.len());
     for (extent, stride) in modes {
         if extent == Extent::Static(1) {
@@ -34,7 +35,7 @@ fn coalesced<S: Stride>(modes: Vec<Mode<S>>) -> Result<Vec<Mode<S>>, Rule> {
 }
 
 impl<S: Stride> SymLayout<S> {
-    fn from_modes(modes: Vec<Mode<S>>) -> Result<SymLayout<S>> {
+    pub(super) fn from_modes(modes: Vec<Mode<S>>) -> Result<SymLayout<S>> {
         let (mut shape, mut stride): (Vec<_>, Vec<_>) = modes
             .into_iter()
             .map(|(n, d)| (Nest::Int(n), Nest::Int(d)))
@@ -63,14 +64,42 @@ impl<S: Stride> SymLayout<S> {
     /// As there; [`Rule::NeedsStatic`] or [`Rule::NeedsMultiple`] with the mode of `other` where
     /// the result depends on a name's value.
     pub fn compose<T: Stride>(&self, other: &SymLayout<T>) -> Result<SymLayout<S>> {
+        self.composed(other)
+            .map_err(|fault| fault.of("composition", self, other))
+    }
+
+    pub(super) fn composed<T: Stride>(&self, other: &SymLayout<T>) -> Result<SymLayout<S>, Fault> {
         let mut walk = Walk {
             left: self,
             fields: vec![],
         };
-        let parts = walk
-            .nest(&other.shape, &other.stride)
-            .map_err(|fault| fault.of("composition", self, other))?;
-        SymLayout::new(parts.0, parts.1).map_err(|e| e.shown("composition", self, other))
+        let (shape, stride) = walk.nest(&other.shape, &other.stride)?;
+        Ok(SymLayout::new(shape, stride)?)
+    }
+
+    /// Composes with a tiler of any form, as [`Layout::compose_by`].
+    ///
+    /// # Errors
+    /// As there, and as [`SymLayout::compose`].
+    pub fn compose_by(&self, tiler: &Tiler) -> Result<SymLayout<S>> {
+        self.composed_by(tiler)
+            .map_err(|fault| fault.of("composition", self, tiler))
+    }
+
+    fn composed_by(&self, tiler: &Tiler) -> Result<SymLayout<S>, Fault> {
+        match tiler {
+            Tiler::Layout(layout) => self.composed(&SymLayout::from(layout)),
+            Tiler::Whole => Ok(self.clone()),
+            Tiler::Modes(tilers) => {
+                tiler.check_rank(self.shape.rank())?;
+                let mut parts = Vec::with_capacity(tilers.len());
+                for (i, (mode, tiler)) in self.modes().iter().zip(tilers).enumerate() {
+                    let part = mode.composed_by(tiler);
+                    parts.push(part.map_err(|fault| fault.within(i))?);
+                }
+                Ok(SymLayout::bundle(parts)?)
+            }
+        }
     }
 }
 
@@ -85,10 +114,8 @@ impl SymLayout {
         let modes = coalesced(self.flat_modes()).map_err(fail)?;
         // (extent, stride, index stride if it is a number)
         let mut index = Some(1i64);
-        let unknown = modes
-            .iter()
-            .position(|(n, _)| matches!(n, Extent::Symbolic(_)));
-        let unknown = unknown.map(|at| (at, modes[at].0.clone()));
+        let unknown = modes.iter().map(|mode| &mode.0);
+        let unknown = unknown.clone().find(|n| n.symbol().is_some()).cloned();
         let mut sorted = Vec::new();
         for (extent, stride) in modes {
             let here = index;
@@ -107,9 +134,9 @@ impl SymLayout {
             }
             let Some(index) = index else {
                 // Only a symbolic mode, or a size past 64 bits, leaves an index unknown.
-                let (at, extent) = unknown.ok_or_else(|| fail(OVERFLOW))?;
+                let extent = unknown.ok_or_else(|| fail(OVERFLOW))?;
                 let why = "coordinates of the modes behind it are multiples of it";
-                return Err(fail(extent.needs_static(why)).at([at]));
+                return Err(fail(extent.needs_static(why)).at(self.name_path(0)));
             };
             result.push((extent.clone(), index));
             match extent {
@@ -121,93 +148,6 @@ impl SymLayout {
         }
         let inverse = SymLayout::from_modes(coalesced(result).map_err(fail)?);
         inverse.map_err(|e| fail(e.rule))
-    }
-
-    /// (tile, rest), as [`Layout::logical_divide`]; a symbolic extent must be known to be a
-    /// multiple of what the tile takes of it.
-    ///
-    /// # Errors
-    /// As there; [`Rule::NeedsMultiple`] or [`Rule::NeedsStatic`] with the mode.
-    pub fn logical_divide(&self, tile: &Layout) -> Result<SymLayout> {
-        let fail = |path, rule| fault("logical_divide", self, tile, path, rule);
-        let within = coalesced(self.flat_modes()).map_err(|rule| fail(vec![], rule))?;
-        // A complement within its own cosize ends where the tile ends; what is beyond is counted
-        // mode by mode.
-        let inside = tile
-            .complement_self()
-            .map_err(|e| e.shown("logical_divide", self, tile))?;
-        let filtered = tile.filter();
-        let covered = filtered
-            .flat_modes()
-            .iter()
-            .map(|&(n, d)| n.saturating_mul(d))
-            .max();
-        let covered = covered.unwrap_or(1).max(1);
-        let mut rest = Extent::Static(1);
-        let mut divisor = covered;
-        for (i, (extent, _)) in within.iter().enumerate() {
-            rest = match (extent, &rest) {
-                (Extent::Static(n), rest) => {
-                    let tiles = n / divisor + i64::from(n % divisor != 0);
-                    divisor = divisor / n + i64::from(divisor % n != 0);
-                    rest.times(tiles).ok_or_else(|| fail(vec![i], OVERFLOW))?
-                }
-                (symbolic, Extent::Static(before)) => {
-                    let tiles = symbolic.divided(divisor);
-                    let tiles =
-                        tiles.ok_or_else(|| fail(vec![i], symbolic.needs_multiple(divisor)))?;
-                    divisor = 1;
-                    tiles
-                        .times(*before)
-                        .ok_or_else(|| fail(vec![i], OVERFLOW))?
-                }
-                (symbolic, _) => {
-                    let why = "only one extent of what is divided may be symbolic";
-                    return Err(fail(vec![i], symbolic.needs_static(why)));
-                }
-            };
-        }
-        let mut modes: Vec<Mode<i64>> = inside
-            .flat_modes()
-            .into_iter()
-            .map(|(n, d)| (Extent::Static(n), d))
-            .collect();
-        modes.push((rest, covered));
-        let rest = SymLayout::from_modes(coalesced(modes).map_err(|rule| fail(vec![], rule))?)?;
-        let tile_parts = SymLayout::from(tile);
-        let divisor = SymLayout::new(
-            Nest::Tuple(vec![tile_parts.shape, rest.shape]),
-            Nest::Tuple(vec![tile_parts.stride, rest.stride]),
-        )?;
-        self.compose(&divisor).map_err(|e| {
-            let path = e.mode.map(|mode| mode.0).unwrap_or_default();
-            fail(path.get(1..).unwrap_or_default().to_vec(), e.rule)
-        })
-    }
-
-    /// Divides one mode, leaving the others.
-    ///
-    /// # Errors
-    /// [`Rule::NoSuchMode`], and as [`SymLayout::logical_divide`] with the mode named.
-    pub fn divide_mode(&self, mode: usize, tile: &Layout) -> Result<SymLayout> {
-        let (Some(n), Some(d)) = (self.shape.get(mode), self.stride.get(mode)) else {
-            let rule = Rule::NoSuchMode {
-                index: mode,
-                rank: self.shape.rank(),
-            };
-            return Err(LayoutError::binary("logical_divide", self, tile, rule).at([mode]));
-        };
-        let part = SymLayout {
-            shape: n.clone(),
-            stride: d.clone(),
-        };
-        let divided = part.logical_divide(tile);
-        let divided =
-            divided.map_err(|e| Fault::from(e).within(mode).of("logical_divide", self, tile))?;
-        let (mut shape, mut stride) = (self.shape.modes().to_vec(), self.stride.modes().to_vec());
-        shape[mode] = divided.shape;
-        stride[mode] = divided.stride;
-        SymLayout::new(Nest::Tuple(shape), Nest::Tuple(stride))
     }
 }
 

@@ -16,9 +16,12 @@
 //! ```
 
 mod algebra;
+mod divide;
 mod extent;
+mod symbol;
 
-pub use extent::{Extent, Share, Symbol};
+pub use extent::{Extent, Share};
+pub use symbol::Symbol;
 
 use std::fmt;
 use std::str::FromStr;
@@ -113,6 +116,35 @@ impl<S: Stride> SymLayout<S> {
             error.at(self.shape.leaf_path(leaf - 1))
         })?;
         Layout::new(shape, self.stride.clone())
+    }
+
+    /// The modes at the top as layouts; a layout of depth 0 is its own only mode.
+    pub fn modes(&self) -> Vec<SymLayout<S>> {
+        let pairs = self.shape.modes().iter().zip(self.stride.modes());
+        let mode = |(shape, stride): (&Nest<Extent>, &Nest<S>)| SymLayout {
+            shape: shape.clone(),
+            stride: stride.clone(),
+        };
+        pairs.map(mode).collect()
+    }
+
+    /// The layouts side by side, as the modes of one.
+    pub(crate) fn bundle(modes: Vec<SymLayout<S>>) -> Result<SymLayout<S>> {
+        let (shape, stride) = modes.into_iter().map(|l| (l.shape, l.stride)).unzip();
+        SymLayout::new(Nest::Tuple(shape), Nest::Tuple(stride))
+    }
+
+    /// The mode of the name that comes after `before` others; the whole where there are fewer.
+    pub(crate) fn name_path(&self, before: usize) -> Vec<usize> {
+        let (mut leaf, mut names) = (0, Vec::new());
+        self.shape.for_each(&mut |extent: &Extent| {
+            if extent.symbol().is_some() {
+                names.push(leaf);
+            }
+            leaf += 1;
+        });
+        let path = names.get(before).map(|&leaf| self.shape.leaf_path(leaf));
+        path.unwrap_or_default()
     }
 
     /// Extent and stride of every leaf, left to right.

@@ -49,7 +49,16 @@ fn cut(block: &Layout, tile: &[i64]) -> Result<(Layout, Layout)> {
     }
     let tiles: Result<Vec<_>> = tile.iter().map(|&n| Layout::identity(n)).collect();
     let divided = block.zipped_divide(&tiles?)?;
-    Ok((divided.mode(0)?, divided.mode(1)?))
+    let (inside, rest) = (divided.mode(0)?, divided.mode(1)?);
+    // A divide rounds up within a nested mode's extents, too.
+    let modes = block.modes().into_iter().zip(rest.modes()).zip(tile);
+    for (i, ((mode, rest), tile)) in modes.enumerate() {
+        if tile * rest.size() != mode.size() {
+            let why = "the tile reaches past the end of an extent within the mode";
+            return Err(fail(Rule::Mismatch { why }).at([i]));
+        }
+    }
+    Ok((inside, rest))
 }
 
 /// Whether the layout reaches each of `0..n` and nothing else, repeating some by strides of 0

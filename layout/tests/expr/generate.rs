@@ -141,6 +141,9 @@ impl Random {
 
     /// A call, of at most `depth` calls within one another, at least one.
     pub fn call(&mut self, depth: usize) -> String {
+        if self.below(25) == 0 {
+            return self.tiled();
+        }
         let a = self.expression(depth - 1);
         match self.below(10) {
             0 | 1 => {
@@ -227,5 +230,71 @@ impl Random {
                 format!("{name}({a}, {b})")
             }
         }
+    }
+
+    /// A partition by a tiled copy or a tiled multiplication.
+    fn tiled(&mut self) -> String {
+        let extents = [8, 16, 24, 32, 48, 64];
+        let shape = [self.one_of(&extents), self.one_of(&extents)];
+        let block = match self.below(3) {
+            0 => format!("({},{}):({},1)", shape[0], shape[1], shape[1]),
+            1 => format!("({},(2,{})):(2,(1,{}))", shape[0], shape[1], 2 * shape[0]),
+            _ => format!("({},{})", shape[0], shape[1]),
+        };
+        if self.below(3) == 0 {
+            let side = self.one_of(&["source", "destination"]);
+            return format!("partition_{side}({}, {block})", self.tiled_copy());
+        }
+        let mma = self.tiled_mma();
+        let operand = self.one_of(&["a", "b", "c"]);
+        match self.below(4) {
+            0 => format!("layout_{operand}({mma})"),
+            1 => {
+                let values = self.one_of(&[1, 2, 4]);
+                format!("tiled_copy_{operand}({mma}, copy_atom({values}))")
+            }
+            _ => format!("partition_{operand}({mma}, {block})"),
+        }
+    }
+
+    fn tiled_copy(&mut self) -> String {
+        let atom = self.one_of(&[
+            "1",
+            "2",
+            "4",
+            "(8,2):(2,1), (8,2):(1,8), 1",
+            "(8,2):(2,1), (8,2):(1,8), 0",
+            "(4,2):(2,1), (4,(2,4)):(0,(1,2))",
+        ]);
+        let threads = self.one_of(&[
+            "(4,8):(8,1)",
+            "(8,4):(1,8)",
+            "(2,8):(8,1)",
+            "((2,2),4):((1,8),2)",
+            "16:1",
+        ]);
+        let values = self.one_of(&["(1,4):(4,1)", "(2,1):(1,2)", "(2,2):(1,2)", "4:1", "2:1"]);
+        format!("tiled_copy(copy_atom({atom}), {threads}, {values})")
+    }
+
+    fn tiled_mma(&mut self) -> String {
+        let atom = self.one_of(&[
+            "(4,4,2), ((4,2),2):((1,0),4), ((4,2),2):((1,0),4), ((4,2),2):((4,2),1)",
+            "(16,16,16), ((16,4),4):((1,64),16), ((16,4),4):((1,64),16), ((16,4),4):((16,4),1)",
+            "(2,4,1), (4,2):(0,1), (4,1):(1,0), (4,2):(2,1)",
+            "(1,1,1), (1,1):(0,0), (1,1):(0,0), (1,1):(0,0)",
+        ]);
+        let waves = self.one_of(&[
+            "1:0",
+            "2:1",
+            "(2,2):(1,2)",
+            "(2,2):(2,1)",
+            "(2,3):(3,1)",
+            "(1,2,2):(0,1,2)",
+            "((2,2),2):((1,4),2)",
+        ]);
+        let along_m = self.one_of(&["_", "_", "16", "(4,2,2):(1,8,4)", "(2,8):(8,1)"]);
+        let along_n = self.one_of(&["_", "(4,2):(2,1)", "(8,3):(3,1)"]);
+        format!("tiled_mma(mma_atom({atom}), {waves}, <{along_m}, {along_n}>)")
     }
 }

@@ -4,6 +4,7 @@
 mod map;
 mod numbers;
 mod rules;
+mod tiled;
 mod tiles;
 
 use tilefold_layout::expr::{Value, evaluate};

@@ -8,7 +8,7 @@ use super::map::{
     tile_size,
 };
 use super::numbers;
-use super::{integer, tiler, tiles};
+use super::{integer, tiled, tiler, tiles};
 
 /// Whether `result` is what the operation gives for these operands; `None` where no definition
 /// here decides.
@@ -30,6 +30,9 @@ pub fn right(name: &str, operands: &[Value], result: &Value, named: bool) -> Opt
         };
     }
     if let Some(verdict) = numbers::right(name, operands, result) {
+        return verdict;
+    }
+    if let Some(verdict) = tiled::right(name, operands, result) {
         return verdict;
     }
     let r = Map::of(result)?;
