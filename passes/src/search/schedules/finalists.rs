@@ -4,13 +4,12 @@
 //! estimates: registers and waits are what the code generator makes of an order. So the kernels
 //! that are compiled differ in what shows in their code.
 
-use super::{Choices, Weighed};
+use super::{Choices, Figures, Weighed};
 
 /// Kernels that are compiled to decide.
 pub const FINALISTS: usize = 3;
-/// Registers that compiled kernels which were expected to take no more never went beyond: more,
-/// up to the 256 that a wave can address, may or may not spill.
-const SAFE_VGPRS: i64 = 240;
+/// Registers to spare with which compiled kernels never spilled: with fewer they may or may not.
+const SPARE_VGPRS: i64 = 16;
 /// Runners-up kept for the record.
 const RUNNERS_UP: usize = 5;
 
@@ -28,7 +27,8 @@ pub(super) fn choose(kernels: &[Weighed]) -> (Vec<Weighed>, Vec<Weighed>) {
         figures,
     }) = taken.first().copied()
     {
-        let spare = |it: &&Weighed| figures.vgprs <= SAFE_VGPRS || it.figures.vgprs <= SAFE_VGPRS;
+        let spares = |it: &Figures| it.spare_vgprs >= SPARE_VGPRS;
+        let spare = |it: &&Weighed| spares(&figures) || spares(&it.figures);
         let mut spared = kernels.iter().filter(spare);
         let other_shape = |it: &Choices| shape(it) != shape(&best);
         let other_order = |it: &Choices| shape(it) == shape(&best) && order(it) != order(&best);

@@ -19,6 +19,8 @@ const TYPICAL: i64 = 4096;
 /// Registers of addresses and of the code generator's own, over accumulators, fragments and
 /// staged tiles: what compiled kernels of these plans had.
 const OTHER_VGPRS: i64 = 12;
+/// Registers of LDS addresses and of values that are turned, for an operand that lies across.
+const ACROSS_VGPRS: i64 = 14;
 /// The best so many of those that the model weighs are tried with every choice that it does not.
 const EXPANDED: usize = 64;
 
@@ -34,6 +36,8 @@ pub struct Figures {
     pub waste: f64,
     /// Vector registers of a wave.
     pub vgprs: i64,
+    /// Registers that a wave has besides, all waves of its workgroup being resident.
+    pub spare_vgprs: i64,
     /// LDS bytes of a workgroup.
     pub lds_bytes: i64,
 }
@@ -256,7 +260,9 @@ impl<'a> Weigher<'a> {
             priority,
         };
         let need = Registers::of(atom, block, waves, prefetch, &schedule);
-        let vgprs = need.most() + OTHER_VGPRS;
+        let across = [0, 1].map(|operand| order(operand, self.layouts()[operand]) != "row");
+        let turned = ACROSS_VGPRS * across.map(i64::from).iter().sum::<i64>();
+        let vgprs = need.most() + OTHER_VGPRS + turned;
         // A workgroup's waves share the SIMDs of one CU, and all must be resident.
         let per_simd = count.div_euclid(i64::from(machine.simds_per_cu)).max(1);
         let share = i64::from(machine.vgpr.per_simd) / per_simd;
@@ -267,10 +273,8 @@ impl<'a> Weigher<'a> {
         }
 
         // Along K stores are as wide as loads; across, values are turned, two registers at a time.
-        let across = [0, 1].map(|operand| {
-            i64::from(order(operand, self.layouts()[operand]) != "row") * loads[operand]
-        });
-        let (turned, whole) = (across[0] + across[1], loads[0] + loads[1]);
+        let turned = [0, 1].map(|operand| i64::from(across[operand]) * loads[operand]);
+        let (turned, whole) = (turned[0] + turned[1], loads[0] + loads[1]);
         let (stores, permutes) = (whole + turned, 4 * turned);
         let fragment_reads = (rm + rn) * rk * ((atom.ab.vgprs() + 3) / 4);
         // Reads that are waited for: of each group at most one, and no more than there are.
@@ -293,6 +297,7 @@ impl<'a> Weigher<'a> {
             instructions_per_mma: total as f64 / mma as f64,
             waste: reached(problem.m, block[0]) * reached(problem.n, block[1]),
             vgprs,
+            spare_vgprs: limit - vgprs,
             lds_bytes,
         })
     }
