@@ -66,7 +66,7 @@ fn divides_need_divisibility() {
     );
     assert_eq!(refused.mode.as_ref().unwrap().0, [0]);
     let whole = SymLayout::<i64>::parse("(16,N):(1,16)", &[n]).unwrap();
-    let divided = whole.logical_divide(&plain("(4,8):(1,16)")).unwrap();
+    let divided = whole.logical_divide(plain("(4,8):(1,16)")).unwrap();
     assert_eq!(divided.to_string(), "((4,8),(4,N/8)):((1,16),(4,128))");
 }
 
@@ -120,14 +120,14 @@ fn faults_name_the_mode_of_the_name() {
     let a = sym("((2,2),1,(N,3),16):((16,32),7,(64,1),1)");
     let error = a.right_inverse().unwrap_err();
     assert_eq!(error.mode.unwrap().0, [2, 0]);
-    let error = a.logical_divide(&plain("24:1")).unwrap_err();
+    let error = a.logical_divide(plain("24:1")).unwrap_err();
     assert!(
         matches!(&error.rule, Rule::NeedsMultiple { extent, divisor: 24 } if &**extent == "4*N"),
         "{error}"
     );
     assert_eq!(error.mode.unwrap().0, [2, 0]);
     let error = sym("(2,N,4,M):(1,2,64,1024)")
-        .logical_divide(&plain("2:1"))
+        .logical_divide(plain("2:1"))
         .unwrap_err();
     assert!(
         matches!(&error.rule, Rule::NeedsStatic { extent, .. } if &**extent == "M"),
