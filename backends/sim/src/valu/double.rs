@@ -26,7 +26,8 @@ fn power(exponent: i32) -> f64 {
 fn scale(value: f64, by: i32) -> f64 {
     let (mantissa, exponent) = frexp(value);
     match exponent.saturating_add(by) {
-        total if total > 1024 => mantissa * f64::MAX * 2.0,
+        // The mantissa is at least a half, so that this overflows.
+        total if total > 1024 => mantissa * f64::MAX * 4.0,
         total if total > 0 => mantissa * 2.0 * power(total - 1),
         total if total > -1000 => mantissa * power(total),
         // The first product is exact, the second rounds.
