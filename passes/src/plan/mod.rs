@@ -5,14 +5,16 @@
 //! the field of the spec that decides it.
 
 mod check;
+mod copy;
 mod defaults;
+mod lines;
 mod registers;
 mod shared;
 
 pub(crate) use check::{
-    load as load_of, loaded_elements, mma as mma_of, problem as plain_problem,
-    schedule as prefetch_of,
+    load as load_of, mma as mma_of, problem as plain_problem, schedule as prefetch_of,
 };
+pub(crate) use lines::loaded_elements;
 pub use registers::Registers;
 pub(crate) use registers::packed;
 pub use shared::elements as buffer_elements;
@@ -126,7 +128,7 @@ impl Plan {
 
         let threads = waves[0] * waves[1] * atom.wave;
         let copy =
-            |operand| check::copy(spec, &problem, operand, tiles[operand], threads, load, atom);
+            |operand| copy::copy(spec, &problem, operand, tiles[operand], threads, load, atom);
         let copies = [copy(0)?, copy(1)?];
         let choices =
             [&partial.lds.a, &partial.lds.b].map(|choice| choice.clone().unwrap_or(defaults::LDS));
@@ -245,13 +247,13 @@ impl Plan {
 
     /// Elements up to 16 that every line of the operand is known to start at a multiple of.
     pub fn aligned_elements(&self, operand: usize) -> i64 {
-        check::aligned_elements(&self.problem, operand)
+        lines::aligned_elements(&self.problem, operand)
     }
 
     /// What lines of operand 0 (A) or 1 (B) that run along M or N must be a multiple of, in
     /// elements, where loads of the operand move `width` elements.
     pub fn whole_elements(&self, operand: usize, width: i64) -> i64 {
-        check::indivisible(self.load_space, self.operand(operand).element, width)
+        lines::indivisible(self.load_space, self.operand(operand).element, width)
     }
 
     /// "row" where the second coordinate of the operand's tiles is contiguous in memory.
