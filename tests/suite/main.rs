@@ -3,6 +3,7 @@
 mod command;
 mod conflicts;
 mod gemm;
+mod ladder;
 mod layout;
 mod ragged;
 mod random;
