@@ -215,7 +215,8 @@ impl<S: Stride> Layout<S> {
     }
 }
 
-/// The largest layout `R` whose elements lie contiguously in both: `a(R(i)) == b(R(i)) == i`.
+/// The largest layout `R` whose elements lie contiguously in both: `a(R(i)) == b(R(i)) == i`. It may
+/// reach past the end of `a`, as [`max_common_vector`] does.
 ///
 /// # Errors
 /// Where `a` does not compose with the inverse of `b`, as [`Layout::compose`].
@@ -231,6 +232,9 @@ pub fn max_common_layout(a: &Layout, b: &Layout) -> Result<Layout> {
 }
 
 /// The largest number of elements that lie contiguously, in the same order, in both layouts.
+///
+/// The last mode of `a` counts as going on for ever, as in every composition, so that the answer may
+/// reach past the end of `a`, and never past that of `b`: 8 of `4:1` with `8:1`, as in CuTe.
 ///
 /// Where `a` and the inverse of `b` have no composition as a layout, the count is found without
 /// it; CuTe refuses those.

@@ -13,10 +13,11 @@ pub fn recognise(table: &[i64]) -> Option<ComposedLayout> {
         let outer = Outer::Swizzle(Swizzle::IDENTITY);
         return ComposedLayout::with_offset(outer, offset, layout).ok();
     }
-    if table.iter().any(|&x| x < 0) {
-        return None;
-    }
-    let top = 64 - table.iter().max()?.leading_zeros();
+    // A negative number sets all high bits, of which a swizzle may read any.
+    let top = match *table.iter().min()? {
+        ..0 => 62,
+        _ => 64 - table.iter().max()?.leading_zeros(),
+    };
     for bits in 1..=top / 2 {
         for distance in bits..top.max(bits) {
             for base in 0..top {

@@ -17,7 +17,7 @@ impl<S: Stride> Layout<S> {
     ///
     /// # Errors
     /// [`Rule::Rank`] with the mode and both ranks where a tuple of the coordinate stands on a mode
-    /// of another rank.
+    /// of another rank, [`Rule::Mismatch`] where one stands on a mode without modes.
     pub fn slice(&self, coord: &SliceCoord) -> Result<Layout<S>> {
         if *coord == Nest::Int(None) {
             return Ok(self.clone());
@@ -94,7 +94,11 @@ fn walk<S: Stride>(
         Nest::Int(Some(c)) => fixed(layout, *c)?,
         Nest::Tuple(items) => {
             let modes = layout.modes();
-            if layout.depth() == 0 || items.len() != modes.len() {
+            if layout.depth() == 0 {
+                let why = "a tuple of coordinates stands on a mode that has no modes of its own";
+                return Err(Rule::Mismatch { why }.into());
+            }
+            if items.len() != modes.len() {
                 let (expected, found) = (layout.rank(), items.len());
                 return Err(Rule::Rank { expected, found }.into());
             }

@@ -211,6 +211,15 @@ fn what_does_not_fit_is_refused() {
         let error = permuted(waves, "_").unwrap_err();
         assert!(matches!(error.rule, Rule::Mismatch { .. }), "{error}");
     }
+    let error = permuted("(1,2,1,2):(0,1,0,2)", "_").unwrap_err();
+    assert_eq!(error.rule, Rule::TooManyModes { found: 4, rank: 3 });
+    // A copy that walks off the tile, at either end.
+    for (layout, coordinate) in [("(4,4):(-1,4)", -3), ("(4,4):(1,5)", 18)] {
+        let one = CopyAtom::per_lane(1).unwrap();
+        let error = TiledCopy::over(one, vec![4, 4], parse(layout)).unwrap_err();
+        let extent = 16;
+        assert_eq!(error.rule, Rule::OutOfRange { coordinate, extent });
+    }
 }
 
 /// 128 threads in rows of 8 pieces of 8 elements copy 16 x 64 at a time, and go on down the block.
@@ -351,9 +360,70 @@ fn registers_of_a_multiplication_are_retiled() {
     assert!(checked >= 7, "{checked}");
     let copy = tiled.tiled_copy_c(CopyAtom::per_lane(2).unwrap()).unwrap();
     let error = copy.retile(&parse("(3,1,1):(1,0,0)")).unwrap_err();
-    assert!(matches!(error.rule, Rule::Divisibility { .. }), "{error}");
+    let (value, divisor) = (copy.layout().mode(1).unwrap().size(), 3);
+    let rule = Rule::Divisibility { value, divisor };
+    assert_eq!((error.rule, error.mode.unwrap().0), (rule, vec![0]));
     let error = copy.retile(&parse("(2,1):(1,0)")).unwrap_err();
     assert!(matches!(error.rule, Rule::Rank { .. }), "{error}");
+}
+
+/// An instruction whose operands differ: lane `l` has row `l % 4` of A and row `l` of B.
+#[test]
+fn operands_have_their_own_lanes() {
+    let (a, b) = (parse("((4,2),2):((1,0),4)"), parse("(8,2):(1,8)"));
+    let atom = MmaAtom::new([4, 8, 2], a, b, parse("((4,2),4):((1,16),4)")).unwrap();
+    let tiled = TiledMma::new(atom, Layout::unit(), Tiler::Whole).unwrap();
+    let copied = |copy: tilefold_layout::Result<TiledCopy>| {
+        let copy = copy.unwrap();
+        (copy.tile().to_vec(), copy.layout().clone())
+    };
+    let one = || CopyAtom::per_lane(1).unwrap();
+    let (a, b, c) = (tiled.layout_a(), tiled.layout_b(), tiled.layout_c());
+    let (a, b, c) = (a.unwrap(), b.unwrap(), c.unwrap());
+    assert_eq!(copied(tiled.tiled_copy_a(one())), (vec![4, 2], a.clone()));
+    assert_eq!(copied(tiled.tiled_copy_b(one())), (vec![8, 2], b.clone()));
+    assert_eq!(copied(tiled.tiled_copy_c(one())), (vec![4, 8], c.clone()));
+    // A block of one tile is dealt out as the tile is.
+    type Partition = fn(&TiledMma, &Layout) -> tilefold_layout::Result<Layout>;
+    let partitions: [(Partition, [i64; 2], &Layout); 3] = [
+        (TiledMma::partition_a, [4, 2], &a),
+        (TiledMma::partition_b, [8, 2], &b),
+        (TiledMma::partition_c, [4, 8], &c),
+    ];
+    for (partition, extents, tile) in partitions {
+        let part = partition(&tiled, &Layout::col_major(&extents).unwrap()).unwrap();
+        assert!((0..8).all(|lane| held(&part, lane) == held(tile, lane)));
+    }
+    for lane in 0..8 {
+        let row = lane % 4;
+        assert_eq!(held(&a, lane), [row, row + 4]);
+        assert_eq!(held(&b, lane), [lane, lane + 8]);
+        let columns = (0..4).map(|value| value + lane / 4 * 4);
+        let elements: Vec<i64> = columns.map(|column| row + 4 * column).collect();
+        assert_eq!(held(&c, lane), elements);
+    }
+}
+
+/// A copy that takes a wave's atoms along n first: registers that stand along m first are retiled
+/// into its order.
+#[test]
+fn retiled_registers_follow_the_copy() {
+    let tiled = mma("1:0");
+    let block = parse("(8,12):(1,8)");
+    let part = tiled.partition_c(&block).unwrap();
+    let modes = part.modes();
+    let values = [&modes[1], &modes[3], &modes[2]].map(Clone::clone);
+    let values = Layout::concat(&values).unwrap();
+    let layout = Layout::concat(&[modes[0].clone(), values]).unwrap();
+    let atom = CopyAtom::per_lane(2).unwrap();
+    let copy = TiledCopy::over(atom, vec![8, 12], layout).unwrap();
+    let registers = copy.retile(&tiled.fragment_c([8, 12]).unwrap()).unwrap();
+    let copied = copy.partition_source(&block).unwrap();
+    for thread in 0..tiled.threads() {
+        let elements = held(&part, thread);
+        let order = registers.offsets().map(|r| elements[r as usize]);
+        assert_eq!(order.collect::<Vec<_>>(), held(&copied, thread));
+    }
 }
 
 #[test]

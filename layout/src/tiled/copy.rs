@@ -55,8 +55,11 @@ impl TiledCopy {
             let (expected, found) = (2, layout.rank());
             return Err(fail(Rule::Rank { expected, found }));
         }
-        if layout.flat_modes().iter().any(|m| m.1 < 0) || layout.cosize() > extent {
-            let coordinate = layout.cosize() - 1;
+        let backwards = layout.flat_modes().into_iter().filter(|m| m.1 < 0);
+        let least: i64 = backwards.map(|(n, d)| (n - 1) * d).sum();
+        if least < 0 || layout.cosize() > extent {
+            let last = layout.cosize() - 1;
+            let coordinate = if least < 0 { least } else { last };
             return Err(fail(Rule::OutOfRange { coordinate, extent }));
         }
         let by = atom.side(atom.reference());

@@ -153,6 +153,115 @@ fn profiles_swizzles_and_shapes() {
     }
 }
 
+/// Names that are close to each other, where their answers differ.
+#[test]
+fn each_name_has_its_own_function() {
+    let nested = "(4,(2,3)):(1,(100,8))";
+    let b = "(2,2):(1,2)";
+    let cases = [
+        ("get_1d_coord((4,8):(8,1), 9)", "5"),
+        ("get_flat_coord((4,(2,3)):(1,(4,8)), 13)", "(1,3)"),
+        ("get_hier_coord((4,(2,3)):(1,(4,8)), 13)", "(1,(1,1))"),
+        (
+            &format!("make_layout_like({nested})"),
+            "(4,(2,3)):(1,(12,4))",
+        ),
+        (&format!("flatten({nested})"), "(4,2,3):(1,100,8)"),
+        (&format!("dice({nested}, (_,2))"), "((2,3)):((100,8))"),
+        (&format!("slice({nested}, (_,2))"), "(4):(1)"),
+        ("filter((4,(1,3)):(1,(2,0)))", "4:1"),
+        ("filter_zeros((4,(1,3)):(1,(2,0)))", "(4,(1,1)):(1,(2,0))"),
+        ("make_layout_left((4,2))", "(4,2):(1,4)"),
+        ("make_layout_right((4,2))", "(4,2):(2,1)"),
+        (
+            &format!("logical_product((2,4):(4,1), {b})"),
+            "((2,4),(2,2)):((4,1),(8,16))",
+        ),
+        (
+            &format!("blocked_product((2,4):(4,1), {b})"),
+            "((2,2),(4,2)):((4,8),(1,16))",
+        ),
+        (
+            &format!("raked_product((2,4):(4,1), {b})"),
+            "((2,2),(2,4)):((8,4),(16,1))",
+        ),
+        (
+            "zipped_product((2,4):(4,1), <2,3>)",
+            "((2,4),(2,3)):((4,1),(1,4))",
+        ),
+        (
+            "tiled_product((2,4):(4,1), <2,3>)",
+            "((2,4),2,3):((4,1),1,4)",
+        ),
+        ("flat_product((2,4):(4,1), <2,3>)", "(2,4,2,3):(4,1,1,4)"),
+        (
+            "zip((2,3):(1,2), (4,5):(6,24))",
+            "((2,4),(3,5)):((1,6),(2,24))",
+        ),
+        ("max_common_layout(4:1, 8:1)", "8:1"),
+        ("max_common_layout(8:1, 4:1)", "4:1"),
+        ("max_common_vector(4:1, 8:1)", "8"),
+        ("make_ordered_layout((2,3), (1,0))", "(2,3):(3,1)"),
+        ("idx2crd(13, (4,(2,3)))", "(1,(1,1))"),
+        ("domain_distribute((4,6), 8)", "8:1"),
+        ("complement((4,2):(1,8), (2,16))", "(2,2):(4,16)"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(value(text), expected, "{text}");
+    }
+}
+
+/// An instruction on 4 x 8 x 4 tiles by 8 lanes whose operands differ in their values.
+#[test]
+fn operands_are_not_mixed_up() {
+    let mma = "tiled_mma(mma_atom((4,8,4), ((4,2),2):((1,4),8), (8,4):(1,8), \
+               ((4,2),4):((1,16),4)))";
+    let copy = "tiled_copy(copy_atom((8,2):(2,1), (8,2):(1,8), 1), (2,8):(8,1), (2,1):(1,2))";
+    let cases = [
+        (
+            format!("layout_a({mma})"),
+            "tile (4,4), (thread,value) (((4,2),1),(2,1,1)):(((1,4),0),(8,0,0))",
+        ),
+        (
+            format!("layout_b({mma})"),
+            "tile (8,4), (thread,value) ((8,1),(4,1,1)):((1,0),(8,0,0))",
+        ),
+        (
+            format!("layout_c({mma})"),
+            "tile (4,8), (thread,value) (((4,2),1),(4,1,1)):(((1,16),0),(4,0,0))",
+        ),
+        (format!("fragment_a({mma}, (8,4))"), "(2,2,1):(1,2,0)"),
+        (format!("fragment_b({mma}, (16,4))"), "(4,2,1):(1,4,0)"),
+        (format!("fragment_c({mma}, (8,16))"), "(4,2,2):(1,4,8)"),
+        (
+            format!("partition_a({mma}, (8,4):(1,8))"),
+            "(((4,2),1),2,2,1):(((1,8),0),16,4,0)",
+        ),
+        (
+            format!("partition_b({mma}, (8,4):(1,8))"),
+            "((8,1),4,1,1):((1,0),8,0,0)",
+        ),
+        (
+            format!("partition_c({mma}, (4,8):(1,4))"),
+            "(((4,2),1),4,1,1):(((1,16),0),4,0,0)",
+        ),
+        (format!("tile(tiled_copy_a({mma}, copy_atom(1)))"), "(4,4)"),
+        (format!("tile(tiled_copy_b({mma}, copy_atom(1)))"), "(8,4)"),
+        (format!("tile(tiled_copy_c({mma}, copy_atom(1)))"), "(4,8)"),
+        (
+            format!("partition_source({copy}, (4,8):(1,4))"),
+            "((4,4),(2,1),1,1):((8,1),(4,0),0,0)",
+        ),
+        (
+            format!("partition_destination({copy}, (4,8):(1,4))"),
+            "((8,2),(2,1),1,1):((4,2),(1,0),0,0)",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(value(&text), expected, "{text}");
+    }
+}
+
 /// A made-up instruction on 4 x 4 x 2 tiles by 8 lanes.
 const ATOM: &str =
     "mma_atom((4,4,2), ((4,2),2):((1,0),4), ((4,2),2):((1,0),4), ((4,2),2):((4,2),1))";
