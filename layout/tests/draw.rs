@@ -1,7 +1,7 @@
 //! Pictures of layouts, as text and as SVG.
 
 use tilefold_layout::draw::{BankModel, Drawing, bank_use};
-use tilefold_layout::{ComposedLayout, Layout, make_layout_tv};
+use tilefold_layout::{ComposedLayout, Layout, Rule, make_layout_tv};
 
 fn parse(text: &str) -> ComposedLayout {
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
@@ -75,6 +75,49 @@ fn bank_conflicts_of_a_column() {
     ");
     assert!(bank_use(&[0], 4, &model).is_err());
     assert!(bank_use(&[-4; 8], 4, &model).is_err());
+}
+
+/// The last byte of an access decides which bank is the last, and limits are as documented.
+#[test]
+fn banks_end_where_an_access_ends() {
+    let model = |banks, width| BankModel::in_runs(banks, width, 1, 0);
+    let words = |address, bytes| -> usize {
+        let uses = bank_use(&[address], bytes, &model(4, 4)).unwrap();
+        uses[0].banks.iter().map(Vec::len).sum()
+    };
+    assert_eq!(
+        [words(0, 4), words(1, 4), words(3, 1), words(3, 2)],
+        [1, 2, 1, 2]
+    );
+    let rule =
+        |addresses: &[i64], bytes, model| bank_use(addresses, bytes, &model).unwrap_err().rule;
+    for (banks, width, bytes) in [(0, 4, 4), (4, 0, 4), (4, 4, 0)] {
+        let found = rule(&[0], bytes, model(banks, width));
+        assert_eq!(found, Rule::PositiveFactor { factor: 0 });
+    }
+    assert!(bank_use(&[0], 1024, &model(4096, 4)).is_ok());
+    let (cells, limit) = (4097, 4096);
+    assert_eq!(
+        rule(&[0], 4, model(4097, 4)),
+        Rule::TooLarge { cells, limit }
+    );
+    let (cells, limit) = (1025, 1024);
+    assert_eq!(
+        rule(&[0], 1025, model(4, 4)),
+        Rule::TooLarge { cells, limit }
+    );
+    for coordinate in [-1, i64::MAX] {
+        let extent = i64::MAX;
+        assert_eq!(
+            rule(&[coordinate], 4, model(4, 4)),
+            Rule::OutOfRange { coordinate, extent }
+        );
+    }
+    let (coordinate, extent) = (0, 0);
+    assert_eq!(
+        rule(&[], 4, model(4, 4)),
+        Rule::OutOfRange { coordinate, extent }
+    );
 }
 
 #[test]

@@ -106,6 +106,23 @@ fn strides_are_64_bits() {
     assert_eq!(Layout::ordered([2, 65536, 65536], &order).unwrap(), layout);
 }
 
+/// Outputs of 2 GiB and more: the last byte of each has a place of its own.
+#[test]
+fn bytes_past_32_bits_are_counted() {
+    for (elements, bytes, size) in [
+        ("(5326464,256):(1,5326464)", 2, 2_727_149_568),
+        ("(32768,32768):(1,32768)", 4, 1 << 32),
+        ("(16384,16384,4):(16384,1,268435456)", 4, 1 << 32),
+    ] {
+        let layout = parse(elements).downcast(bytes).unwrap();
+        assert_eq!(
+            (layout.cosize(), layout.at(layout.size() - 1)),
+            (size, size - 1)
+        );
+        assert_eq!(layout.upcast(bytes).unwrap(), parse(elements));
+    }
+}
+
 #[test]
 fn sizes_past_64_bits_are_refused() {
     let error = Layout::col_major(&[1 << 40, 1 << 40]).unwrap_err();

@@ -266,3 +266,80 @@ proptest! {
         }
     }
 }
+
+fn extent(text: &str) -> Extent {
+    text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+/// Factors and divisors cancel, and what is known bounds what may be taken.
+#[test]
+fn extents_know_their_multiples_and_bounds() {
+    assert_eq!(extent("4*N").divided(2).unwrap().to_string(), "2*N");
+    assert_eq!(extent("N/8").times(8).unwrap().to_string(), "N");
+    assert_eq!(extent("N/8").times(4).unwrap().to_string(), "N/2");
+    assert!(!extent("N/8").is_multiple_of(2) && extent("2*N/8").is_multiple_of(1));
+    // Of 2*N/4 it follows that N is even, not that 4 divides it.
+    let even = sym("(2*N/4,3):(1,5)");
+    assert_eq!(even.bind("N", 2).unwrap(), sym("(1,3):(1,5)"));
+    assert!(even.bind("N", 3).is_err());
+    let n = Symbol::new("N").unwrap().multiple_of(8).unwrap();
+    let n = n.within(9, Some(30)).unwrap();
+    assert_eq!((n.min(), n.max()), (16, Some(24)));
+    let low = Symbol::new("N").unwrap().within(-5, None).unwrap();
+    assert_eq!((low.min(), low.takes(0), low.takes(1)), (1, false, true));
+    let nothing = "0*N:1".parse::<SymLayout>();
+    let rule = Rule::PositiveExtent { extent: 0 };
+    assert!(matches!(nothing, Err(tilefold_layout::ParseError::Rule(e)) if e.rule == rule));
+}
+
+/// What is known of a name at one place is known at all.
+#[test]
+fn knowledge_of_a_name_is_shared() {
+    let known = |multiple, min, max| {
+        let n = Symbol::new("N").unwrap().multiple_of(multiple).unwrap();
+        Nest::Int(Extent::from(n.within(min, Some(max)).unwrap()))
+    };
+    let shape = vec![known(4, 1, 100), known(6, 20, 200), known(2, 2, 90)];
+    let stride = [1, 1000, 1_000_000].map(Nest::Int).to_vec();
+    let layout = SymLayout::new(Nest::Tuple(shape), Nest::Tuple(stride)).unwrap();
+    for (extent, _) in layout.flat_modes() {
+        let n = extent.symbol().unwrap();
+        assert_eq!((n.multiple(), n.min(), n.max()), (12, 24, Some(84)));
+    }
+}
+
+/// A symbolic mode is the last of an inverse, and the last mode of a left operand goes on.
+#[test]
+fn last_modes_are_last() {
+    let inverse = sym("(4,N,2):(1,4,4)").right_inverse().unwrap();
+    assert_eq!(inverse.to_string(), "4*N:1");
+    let composed = sym("(4,1):(1,8)").compose(&sym("4*N:1")).unwrap();
+    assert_eq!(composed.to_string(), "(4,N):(1,8)");
+}
+
+/// Compositions and divides are refused where the plain ones are.
+#[test]
+fn refusals_are_those_of_plain_layouts() {
+    for (left, right) in [
+        ("(4,N):(1,8)", "(2,2):(-2,-2)"),
+        ("(4,N):(1,8)", "(2,2):(-1,4)"),
+        ("(4,4):(1,8)", "(2,N):(-1,4)"),
+    ] {
+        let error = sym(left).compose(&sym(right)).unwrap_err();
+        assert!(matches!(error.rule, Rule::Carry { .. }), "{error}");
+    }
+    let a = sym("(4,N):(1,4)");
+    let wide: Tiler = "<2, 1, 2>".parse().unwrap();
+    let rule = Rule::TooManyModes { found: 3, rank: 2 };
+    for refused in [
+        a.logical_divide(&wide),
+        a.zipped_divide(&wide),
+        a.compose_by(&wide),
+    ] {
+        assert_eq!(refused.unwrap_err().rule, rule);
+    }
+    let error = sym("(6,N):(1,7)")
+        .logical_divide(plain("(2,4):(1,4)"))
+        .unwrap_err();
+    assert_eq!(error.mode.as_ref().unwrap().0, [1], "{error}");
+}

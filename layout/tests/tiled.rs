@@ -187,6 +187,11 @@ fn what_does_not_fit_is_refused() {
          (2,3):(3,1), (16,16):(1,16)): mode 1: 12 does not divide 16"
     );
     assert_eq!(error.mode.unwrap().0, [1]);
+    for block in ["(16,24,1):(1,16,0)", "384:1"] {
+        let (expected, found) = (2, parse(block).rank());
+        let error = tiled.partition_c(&parse(block)).unwrap_err();
+        assert_eq!(error.rule, Rule::Rank { expected, found });
+    }
     let (a, c) = (parse("(4,2):(1,4)"), parse("(4,4):(1,4)"));
     let rule = |shape, a: &Layout, b: &Layout| {
         MmaAtom::new(shape, a.clone(), b.clone(), c.clone())
@@ -207,7 +212,13 @@ fn what_does_not_fit_is_refused() {
         rule([0, 4, 2], &a, &a),
         Rule::PositiveExtent { .. }
     ));
-    for waves in ["4:2", "(2,2):(1,1)", "(2,2,2):(1,2,3)"] {
+    for waves in [
+        "4:2",
+        "(2,2):(1,1)",
+        "(2,2,2):(1,2,3)",
+        "(2,2,2):(2,2,3)",
+        "4:-1",
+    ] {
         let error = permuted(waves, "_").unwrap_err();
         assert!(matches!(error.rule, Rule::Mismatch { .. }), "{error}");
     }
@@ -298,6 +309,10 @@ fn sides_of_a_copy_differ() {
         ("(8,2):(2,2)", "(8,2):(2,1)"),
         ("(8,2):(2,1)", "(8,1):(1,0)"),
         ("(8,2):(2,1)", "(8,2):(-1,8)"),
+        // Each element reached, some by two ways.
+        ("(8,2):(2,1)", "(8,(2,2)):(1,(8,8))"),
+        ("(8,2):(2,1)", "(8,(2,2)):(1,(4,4))"),
+        ("(8,2):(2,1)", "(8,(2,2)):(1,(8,-8))"),
     ] {
         let rule = faulty(source, destination);
         assert!(matches!(rule, Rule::Mismatch { .. }), "{rule}");

@@ -390,6 +390,17 @@ fn faults_are_explained() {
         "logical_divide((12,8):(8,1), <5:2, ?>)",
         "zipped_divide((12,8):(8,1), <4, (2,2)>)",
         "table((1024,1024):(1,1024))",
+        "pad(4:1, 65)",
+        "select((2,3):(1,2), -1)",
+        "right_inverse((8,N):(1@0,1@1))",
+        "make_layout(4:1, Sw<1,0,3> o 0 o 4:1)",
+        "nullspace(Sw<1,0,3> o 0 o 4:1)",
+        "composition(Sw<1,0,3>, Sw<1,2,3> o 0 o 4:1)",
+        "copy_atom((8,2):(2,1), (8,2):(1,8), 2)",
+        "tiled_mma(4:1)",
+        "tiled_copy(4:1, 4:1, 4:1)",
+        "tile(4:1)",
+        "mma_atom((4,4), 4:1, 4:1, 4:1)",
     ];
     let fault = |text: &str| evaluate(text).expect_err(text).to_string();
     let mut faults: Vec<String> = cases
