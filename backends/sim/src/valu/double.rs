@@ -13,6 +13,14 @@ fn quiet(bits: u64) -> u64 {
     bits | 1 << 51
 }
 
+/// The bits of a result, a NaN that passes through made quiet.
+pub(super) fn passed(value: f64) -> u64 {
+    match value.is_nan() {
+        true => quiet(value.to_bits()),
+        false => value.to_bits(),
+    }
+}
+
 fn biased_exponent(value: f64) -> i32 {
     (value.to_bits() >> 52 & 0x7ff) as i32
 }
@@ -35,9 +43,15 @@ fn scale(value: f64, by: i32) -> f64 {
     }
 }
 
-/// The larger (or smaller) number: a NaN loses, +0 beats -0 (or the other way).
+/// The larger (or smaller) number: a NaN loses, save a signalling one (IEEE mode, as for f32);
+/// +0 beats -0 (or the other way).
 fn extreme(a: u64, b: u64, larger: bool) -> u64 {
     let (x, y) = (f(a), f(b));
+    for (bits, value) in [(a, x), (b, y)] {
+        if value.is_nan() && quiet(bits) != bits {
+            return quiet(bits);
+        }
+    }
     match (x.is_nan(), y.is_nan()) {
         (true, true) => quiet(a),
         (true, false) => b,
@@ -99,9 +113,19 @@ fn scaled_fma(a: f64, b: f64, c: f64) -> f64 {
     if !result.is_finite() || dropped.abs() * 2.0 != unit {
         return result;
     }
-    // What the sum itself dropped decides: the exact one is high + low + tail.
+    // What the sum itself dropped decides: the exact one is high + low + tail. All is small here;
+    // scaled up, the product and its tail are exact, unless it is too small for more than its sign.
+    let up = power(500);
+    let (a, b) = match a.abs() < b.abs() {
+        true => (a * up, b),
+        false => (a, b * up),
+    };
+    let (c, sum) = (c * up, sum * up);
     let product = a * b;
-    let tail = a.mul_add(b, -product);
+    let tail = match product == 0.0 && a != 0.0 && b != 0.0 {
+        true => f64::MIN_POSITIVE.copysign(product),
+        false => a.mul_add(b, -product),
+    };
     let high = product + c;
     let shadow = high - product;
     let low = (product - (high - shadow)) + (c - shadow);
@@ -200,15 +224,16 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
     Some(rows!(
         "v_max_f64" => F64, TWO, |a, b, _c| extreme(a, b, true);
         "v_min_f64" => F64, TWO, |a, b, _c| extreme(a, b, false);
-        "v_ceil_f64" => F64, ONE, |a, _b, _c| f(a).ceil().to_bits();
+        "v_ceil_f64" => F64, ONE, |a, _b, _c| passed(f(a).ceil());
         // Kept below 1 where the difference rounds up to it.
         "v_fract_f64" => F64, ONE, |a, _b, _c| {
-            (f(a) - f(a).floor()).min(1.0_f64.next_down()).to_bits()
+            let part = f(a) - f(a).floor();
+            passed(if part >= 1.0 { 1.0_f64.next_down() } else { part })
         };
-        "v_frexp_mant_f64" => F64, ONE, |a, _b, _c| frexp(f(a)).0.to_bits();
+        "v_frexp_mant_f64" => F64, ONE, |a, _b, _c| passed(frexp(f(a)).0);
         "v_frexp_exp_i32_f64" => B32, ONE, |a, _b, _c| u64::from(frexp(f(a)).1 as u32);
         "v_ldexp_f64" => F64, &[Type::F64, Type::B32], |a, b, _c| {
-            scale(f(a), b as u32 as i32).to_bits()
+            passed(scale(f(a), b as u32 as i32))
         };
         "v_div_fixup_f64" => F64, THREE, |a, b, c| div_fixup(f(a), f(b), f(c));
     ))

@@ -202,13 +202,54 @@ pub(crate) fn min(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// The middle one of three; with a NaN among them the smallest.
+/// A signalling NaN among the sources made quiet: what minima and maxima yield in IEEE mode, which
+/// every compute kernel before RDNA 4 runs in; the `_num` operations of RDNA 4 know no such mode.
 #[inline(always)]
-pub(crate) fn med3(a: f32, b: f32, c: f32) -> f32 {
+fn signalling(a: f32, b: f32) -> Option<f32> {
+    let quiet = |value: f32| value.to_bits() | 0x40_0000;
+    let signals = |value: f32| value.is_nan() && quiet(value) != value.to_bits();
+    let first = if signals(a) { a } else { b };
+    signals(first).then(|| f32::from_bits(quiet(first)))
+}
+
+/// The larger number in IEEE mode.
+#[inline(always)]
+pub(crate) fn max_ieee(a: f32, b: f32) -> f32 {
+    signalling(a, b).unwrap_or_else(|| max(a, b))
+}
+
+/// The smaller number in IEEE mode.
+#[inline(always)]
+pub(crate) fn min_ieee(a: f32, b: f32) -> f32 {
+    signalling(a, b).unwrap_or_else(|| min(a, b))
+}
+
+/// The middle one of three by a maximum; with a NaN among them the smallest by a minimum. In AMD's
+/// order of steps, which decides between zeros.
+#[inline(always)]
+pub(crate) fn med3(
+    [a, b, c]: [f32; 3],
+    max: impl Fn(f32, f32) -> f32,
+    min: impl Fn(f32, f32) -> f32,
+) -> f32 {
     if a.is_nan() || b.is_nan() || c.is_nan() {
         return min(min(a, b), c);
     }
-    max(min(a, b), min(max(a, b), c))
+    let largest = max(max(a, b), c);
+    if largest == a {
+        max(b, c)
+    } else if largest == b {
+        max(a, c)
+    } else {
+        max(a, b)
+    }
+}
+
+/// x - floor(x), kept below 1 where the difference rounds up to it; NaN of infinities and NaNs.
+#[inline(always)]
+pub(crate) fn fract(value: f32, below_one: f32) -> f32 {
+    let part = value - value.floor();
+    if part > below_one { below_one } else { part }
 }
 
 /// The larger value, NaN if one is.

@@ -2,7 +2,8 @@
 //! harmless in a sum, a product, a quotient and a root; the fused ones round once by other means.
 
 use super::float::{
-    fma_f16, from_f16, max, maximum, med3, min, minimum, result2, to_f16, to_f32_odd,
+    fma_f16, fract, from_f16, max, max_ieee, maximum, med3, min, min_ieee, minimum, result2,
+    to_f16, to_f32_odd,
 };
 use super::single::ldexp;
 use super::{Row, Type, map2, map3, narrow};
@@ -67,11 +68,6 @@ fn div_fixup(q: u32, denominator: u32, numerator: u32) -> u32 {
 
 fn canonical(name: &str) -> &str {
     match name {
-        "v_max_num_f16" => "v_max_f16",
-        "v_min_num_f16" => "v_min_f16",
-        "v_max3_num_f16" => "v_max3_f16",
-        "v_min3_num_f16" => "v_min3_f16",
-        "v_med3_num_f16" => "v_med3_f16",
         "v_fmac_f16" | "v_fmaak_f16" | "v_fmamk_f16" => "v_fma_f16",
         other => other,
     }
@@ -104,20 +100,26 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_sub_f16" => |a, b| binary(a, b, |a, b| a - b);
         "v_subrev_f16" => |a, b| binary(a, b, |a, b| b - a);
         "v_mul_f16" => |a, b| binary(a, b, |a, b| a * b);
-        "v_max_f16" => |a, b| to_f16(max(from_f16(a), from_f16(b)));
-        "v_min_f16" => |a, b| to_f16(min(from_f16(a), from_f16(b)));
+        "v_max_f16" => |a, b| to_f16(max_ieee(from_f16(a), from_f16(b)));
+        "v_max_num_f16" => |a, b| to_f16(max(from_f16(a), from_f16(b)));
+        "v_min_f16" => |a, b| to_f16(min_ieee(from_f16(a), from_f16(b)));
+        "v_min_num_f16" => |a, b| to_f16(min(from_f16(a), from_f16(b)));
         "v_maximum_f16" => |a, b| to_f16(maximum(from_f16(a), from_f16(b)));
         "v_minimum_f16" => |a, b| to_f16(minimum(from_f16(a), from_f16(b)));
-        "v_max3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| max(max(a, b), c));
-        "v_min3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| min(min(a, b), c));
+        "v_max3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| max_ieee(max_ieee(a, b), c));
+        "v_max3_num_f16" => |a, b, c| ternary(a, b, c, |a, b, c| max(max(a, b), c));
+        "v_min3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| min_ieee(min_ieee(a, b), c));
+        "v_min3_num_f16" => |a, b, c| ternary(a, b, c, |a, b, c| min(min(a, b), c));
         "v_maximum3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| maximum(maximum(a, b), c));
         "v_minimum3_f16" => |a, b, c| ternary(a, b, c, |a, b, c| minimum(minimum(a, b), c));
         "v_div_fixup_f16" => |a, b, c| div_fixup(a, b, c);
-        // Kept below 1 where the difference rounds up to it.
-        "v_fract_f16" => |a| unary(a, |x| (x - x.floor()).min(1.0 - 2_f32.powi(-11)));
+        "v_fract_f16" => |a| unary(a, |x| fract(x, 1.0 - 2_f32.powi(-11)));
         "v_frexp_mant_f16" => |a| frexp(a).0;
         "v_frexp_exp_i16_f16" => |a| frexp(a).1;
-        "v_med3_f16" => |a, b, c| ternary(a, b, c, med3);
+        "v_med3_f16" => |a, b, c| {
+            ternary(a, b, c, |a, b, c| med3([a, b, c], max_ieee, min_ieee))
+        };
+        "v_med3_num_f16" => |a, b, c| ternary(a, b, c, |a, b, c| med3([a, b, c], max, min));
         "v_rndne_f16" => |a| unary(a, f32::round_ties_even);
         "v_floor_f16" => |a| unary(a, f32::floor);
         "v_ceil_f16" => |a| unary(a, f32::ceil);

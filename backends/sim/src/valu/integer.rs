@@ -198,7 +198,9 @@ fn three<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_bfe_u32" => |a, b, c| a >> (b & 31) & field(c);
         "v_bfe_i32" => |a, b, c| {
             let width = c & 31;
-            if width == 0 { 0 } else { sext(a >> (b & 31) & field(width), width) as u32 }
+            // The shift is arithmetic: a field that goes beyond the top has the sign there.
+            let shifted = (a as i32 >> (b & 31)) as u32;
+            if width == 0 { 0 } else { sext(shifted & field(width), width) as u32 }
         };
         "v_alignbit_b32" => |a, b, c| ((u64::from(a) << 32 | u64::from(b)) >> (c & 31)) as u32;
         "v_alignbyte_b32" => |a, b, c| {
@@ -222,8 +224,6 @@ fn three<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_minmax_i32" | "v_min_max_i32" => |a, b, c| (a as i32).min(b as i32).max(c as i32) as u32;
         "v_maxmin_u32" => |a, b, c| a.max(b).min(c);
         "v_minmax_u32" => |a, b, c| a.min(b).max(c);
-        "v_ashr_pk_i8_i32" => |a, b, c| shift_pack(a, b, c, (-128, 127));
-        "v_ashr_pk_u8_i32" => |a, b, c| shift_pack(a, b, c, (0, 255));
         "v_sad_u32" => |a, b, c| a.abs_diff(b).wrapping_add(c);
     ))
 }
@@ -249,6 +249,17 @@ fn short<const W: usize>(name: &str) -> Option<Row<W>> {
                 Type::B32,
                 MAD,
             ));
+        }
+        // Two bytes in the low half of the destination.
+        "v_ashr_pk_i8_i32" | "v_ashr_pk_u8_i32" => {
+            const WORDS: &[Type] = &[Type::B32, Type::B32, Type::B32];
+            let body: super::Narrow<W> = match name {
+                "v_ashr_pk_i8_i32" => {
+                    |s, _, out| map3(s, out, |a, b, c| shift_pack(a, b, c, (-128, 127)))
+                }
+                _ => |s, _, out| map3(s, out, |a, b, c| shift_pack(a, b, c, (0, 255))),
+            };
+            return Some(Row::narrow(body, Type::B16, WORDS));
         }
         "v_pack_b32_f16" => {
             return Some(Row::narrow(

@@ -443,7 +443,9 @@ impl<const W: usize> Valu<W> {
             }
         }
         if let (Some(sdwa), Some((index, _))) = (&self.sdwa, self.dst) {
-            let merged = sdwa.merge(&computed.low, &wave.v[usize::from(index)]);
+            let keep = u32::MAX >> (32 - self.result.bits().min(32));
+            let result = computed.low.map(|value| value & keep);
+            let merged = sdwa.merge(&result, &wave.v[usize::from(index)]);
             return wave.write(index, &merged, exec);
         }
         match self.dst {

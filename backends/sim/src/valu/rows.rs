@@ -57,6 +57,7 @@ pub(super) fn keeps_half(name: &str) -> bool {
     let others = ["v_mad_u16", "v_mad_i16", "v_div_fixup_f16", "v_bitop3_b16"];
     fused.contains(&name)
         || others.contains(&name)
+        || name.starts_with("v_ashr_pk_")
         || name.starts_with("v_cvt_pk_")
         || name.starts_with("v_cvt_sr_")
 }

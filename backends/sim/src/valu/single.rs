@@ -3,7 +3,9 @@
 //! The transcendental ones are computed in f64 and rounded: AMD states an accuracy of one unit in
 //! the last place and publishes no bits. They flush denormals, as LLVM's expansions assume.
 
-use super::float::{flush, max, maximum, med3, min, minimum, result2, result3, sum_odd};
+use super::float::{
+    flush, fract, max, max_ieee, maximum, med3, min, min_ieee, minimum, result2, result3, sum_odd,
+};
 use super::{Row, Shape, Type, map3, narrow};
 
 fn f(bits: u32) -> f32 {
@@ -121,13 +123,6 @@ fn div_fixup(q: f32, denominator: f32, numerator: f32) -> f32 {
 /// The operation that a newer name means.
 fn canonical(name: &str) -> &str {
     match name {
-        "v_max_num_f32" => "v_max_f32",
-        "v_min_num_f32" => "v_min_f32",
-        "v_max3_num_f32" => "v_max3_f32",
-        "v_min3_num_f32" => "v_min3_f32",
-        "v_med3_num_f32" => "v_med3_f32",
-        "v_maxmin_num_f32" => "v_maxmin_f32",
-        "v_minmax_num_f32" => "v_minmax_f32",
         "v_mul_dx9_zero_f32" => "v_mul_legacy_f32",
         "v_fmac_f32" | "v_fmaak_f32" | "v_fmamk_f32" => "v_fma_f32",
         other => other,
@@ -204,24 +199,30 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_mul_legacy_f32" => |a, b| {
             if f(a) == 0.0 || f(b) == 0.0 { 0 } else { result2(f(a) * f(b), f(a), f(b)) }
         };
-        "v_max_f32" => |a, b| max(f(a), f(b)).to_bits();
-        "v_min_f32" => |a, b| min(f(a), f(b)).to_bits();
+        "v_max_f32" => |a, b| max_ieee(f(a), f(b)).to_bits();
+        "v_min_f32" => |a, b| min_ieee(f(a), f(b)).to_bits();
+        "v_max_num_f32" => |a, b| max(f(a), f(b)).to_bits();
+        "v_min_num_f32" => |a, b| min(f(a), f(b)).to_bits();
         "v_maximum_f32" => |a, b| maximum(f(a), f(b)).to_bits();
         "v_minimum_f32" => |a, b| minimum(f(a), f(b)).to_bits();
-        "v_max3_f32" => |a, b, c| max(max(f(a), f(b)), f(c)).to_bits();
-        "v_min3_f32" => |a, b, c| min(min(f(a), f(b)), f(c)).to_bits();
+        "v_max3_f32" => |a, b, c| max_ieee(max_ieee(f(a), f(b)), f(c)).to_bits();
+        "v_min3_f32" => |a, b, c| min_ieee(min_ieee(f(a), f(b)), f(c)).to_bits();
+        "v_max3_num_f32" => |a, b, c| max(max(f(a), f(b)), f(c)).to_bits();
+        "v_min3_num_f32" => |a, b, c| min(min(f(a), f(b)), f(c)).to_bits();
         "v_maximum3_f32" => |a, b, c| maximum(maximum(f(a), f(b)), f(c)).to_bits();
         "v_minimum3_f32" => |a, b, c| minimum(minimum(f(a), f(b)), f(c)).to_bits();
-        "v_maxmin_f32" => |a, b, c| min(max(f(a), f(b)), f(c)).to_bits();
-        "v_minmax_f32" => |a, b, c| max(min(f(a), f(b)), f(c)).to_bits();
-        "v_med3_f32" => |a, b, c| med3(f(a), f(b), f(c)).to_bits();
+        "v_maxmin_f32" => |a, b, c| min_ieee(max_ieee(f(a), f(b)), f(c)).to_bits();
+        "v_minmax_f32" => |a, b, c| max_ieee(min_ieee(f(a), f(b)), f(c)).to_bits();
+        "v_maxmin_num_f32" => |a, b, c| min(max(f(a), f(b)), f(c)).to_bits();
+        "v_minmax_num_f32" => |a, b, c| max(min(f(a), f(b)), f(c)).to_bits();
+        "v_med3_f32" => |a, b, c| med3([f(a), f(b), f(c)], max_ieee, min_ieee).to_bits();
+        "v_med3_num_f32" => |a, b, c| med3([f(a), f(b), f(c)], max, min).to_bits();
         "v_div_fixup_f32" => |a, b, c| div_fixup(f(a), f(b), f(c)).to_bits();
         "v_rndne_f32" => |a| one(f(a).round_ties_even(), a);
         "v_floor_f32" => |a| one(f(a).floor(), a);
         "v_ceil_f32" => |a| one(f(a).ceil(), a);
         "v_trunc_f32" => |a| one(f(a).trunc(), a);
-        // Kept below 1 where the difference rounds up to it.
-        "v_fract_f32" => |a| one((f(a) - f(a).floor()).min(1.0_f32.next_down()), a);
+        "v_fract_f32" => |a| one(fract(f(a), 1.0_f32.next_down()), a);
         "v_frexp_mant_f32" => |a| one(frexp_mant(a), a);
         "v_rcp_f32" | "v_rcp_iflag_f32" => |a| transcendental(a, |x| 1.0 / x);
         "v_rsq_f32" => |a| transcendental(a, |x| 1.0 / x.sqrt());

@@ -1,5 +1,6 @@
 //! Operations with 64-bit operands or results.
 
+use super::double::passed;
 use super::{Row, Shape, Type};
 
 fn f(bits: u64) -> f64 {
@@ -67,8 +68,9 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
                     |s, _, out| {
                         mad(s, out, |a, b, c| {
                             let product = i64::from(a as i32) * i64::from(b as i32);
-                            let (sum, overflow) = product.overflowing_add(c as i64);
-                            (sum as u64, overflow)
+                            // The flag is the bit above a sum of 65 bits: the sign.
+                            let sum = i128::from(product) + i128::from(c as i64);
+                            (sum as u64, sum < 0)
                         })
                     },
                     Type::B64,
@@ -95,6 +97,6 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_rsq_f64" => F64, &[Type::F64], |a, _b, _c| (1.0 / f(a).sqrt()).to_bits();
         "v_rndne_f64" => F64, &[Type::F64], |a, _b, _c| f(a).round_ties_even().to_bits();
         "v_floor_f64" => F64, &[Type::F64], |a, _b, _c| f(a).floor().to_bits();
-        "v_trunc_f64" => F64, &[Type::F64], |a, _b, _c| f(a).trunc().to_bits();
+        "v_trunc_f64" => F64, &[Type::F64], |a, _b, _c| passed(f(a).trunc());
     ))
 }

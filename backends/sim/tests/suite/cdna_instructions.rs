@@ -210,11 +210,11 @@ fn integers() {
         }),
         ("v_ashr_pk_i8_i32 v0, v1, v2, v3", |a, b, c| {
             let byte = |x: u32| (x as i32 >> (c % 32)).clamp(-128, 127) as u8;
-            u32::from_le_bytes([byte(a), byte(b), 0, 0])
+            c & 0xffff_0000 | u32::from_le_bytes([byte(a), byte(b), 0, 0])
         }),
         ("v_ashr_pk_u8_i32 v0, v1, v2, v3", |a, b, c| {
             let byte = |x: u32| (x as i32 >> (c % 32)).clamp(0, 255) as u8;
-            u32::from_le_bytes([byte(a), byte(b), 0, 0])
+            c & 0xffff_0000 | u32::from_le_bytes([byte(a), byte(b), 0, 0])
         }),
         ("v_dot4_i32_i8 v0, v1, v2, v3", |a, b, c| {
             dot(a, b, c, 8, signed)

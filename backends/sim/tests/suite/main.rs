@@ -10,6 +10,7 @@ mod cdna_instructions;
 mod cdna_memory;
 mod compiled;
 mod counters;
+mod differential;
 mod faults;
 mod flat;
 mod gemm;
