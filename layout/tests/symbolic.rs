@@ -313,6 +313,8 @@ fn knowledge_of_a_name_is_shared() {
 fn last_modes_are_last() {
     let inverse = sym("(4,N,2):(1,4,4)").right_inverse().unwrap();
     assert_eq!(inverse.to_string(), "4*N:1");
+    let inverse = sym("(N,2):(1,1)").right_inverse().unwrap();
+    assert_eq!(inverse.to_string(), "N:1");
     let composed = sym("(4,1):(1,8)").compose(&sym("4*N:1")).unwrap();
     assert_eq!(composed.to_string(), "(4,N):(1,8)");
 }
