@@ -64,7 +64,8 @@
 //!
 //! What is not published by AMD and therefore chosen here: the order of additions inside a matrix
 //! instruction (formed in f64, rounded once), the bits of transcendental functions (rounded from
-//! f64), and the contents of fresh outputs (`0xff`).
+//! f64), and the contents of fresh outputs (`0xff`). Before RDNA 4 IEEE mode, in which minima and
+//! maxima heed signalling NaNs, is taken to be on, as it is in every compute kernel of LLVM.
 
 #![warn(missing_docs)]
 #![allow(

@@ -116,7 +116,7 @@ fn div_fixup(q: f32, denominator: f32, numerator: f32) -> f32 {
         // quotient past the largest number is what overflow must mean.
         sign * f32::INFINITY
     } else {
-        q.abs() * sign
+        q.abs().copysign(sign)
     }
 }
 

@@ -88,7 +88,7 @@ pub fn add(t: &mut Table) {
         "v_div_fixup_f32",
         "3 !k",
         "D, f0, f1, f2",
-        F32,
+        (Kind::Bits, 32),
         words!(|a, b, c| fixup32(a, b, c)),
     );
     t.kind(

@@ -2,7 +2,7 @@
 
 use super::extrema::Bits;
 use super::forms::Op;
-use super::harness::Kind;
+use super::harness::{After, Kind};
 use super::numbers::{f, f16_bits, f32_bits, fused, h};
 use super::table::{Table, op, words};
 use super::{division, doubles, halves};
@@ -15,6 +15,7 @@ const SHORT: &str = "e32 e64 dpp sdwa";
 
 pub fn add(t: &mut Table) {
     single(t);
+    scaled(t);
     extrema(t);
     transcendental(t);
     division::add(t);
@@ -131,6 +132,36 @@ fn single(t: &mut Table) {
             f32_bits(f(a) * 2_f64.powi(by))
         }),
     );
+}
+
+/// Results scaled by 2, 4 or a half, which hardware does where denormals are dropped: of sources
+/// first, of the scaled result last.
+fn scaled(t: &mut Table) {
+    if t.gfx9() {
+        // There the mode has no instruction of its own; LLVM scales no results in kernels.
+        return;
+    }
+    type Model = fn([f64; 3]) -> f64;
+    let all: [(&str, Model); 4] = [
+        ("v_add_f32_e64 D, f0, f1", |[a, b, _]| a + b),
+        ("v_sub_f32_e64 D, f0, f1", |[a, b, _]| a - b),
+        ("v_mul_f32_e64 D, f0, f1", |[a, b, _]| a * b),
+        ("v_fma_f32 D, f0, f1, f2", |[a, b, c]| fused(a, b, c)),
+    ];
+    for (text, model) in all {
+        for (by, scale) in [("mul:2", 2.0), ("mul:4", 4.0), ("div:2", 0.5)] {
+            let text = format!("s_denorm_mode 12\n{text} {by}\ns_denorm_mode 15");
+            t.case(text, Kind::F32, move |lane| {
+                let sources = lane.tuple().f.map(|bits| flush(f(bits)));
+                let rounded = f(f32_bits(model(sources)));
+                let result = flush(f(f32_bits(rounded * scale)));
+                After {
+                    value: lane.tuple().old & !0xffff_ffff | u64::from(f32_bits(result)),
+                    mask: false,
+                }
+            });
+        }
+    }
 }
 
 fn bits(t: &Table, mantissa: u32, width: u32) -> Bits {
