@@ -4,6 +4,7 @@ mod command;
 mod conflicts;
 mod gemm;
 mod ladder;
+mod large;
 mod layout;
 mod ragged;
 mod random;
