@@ -54,6 +54,8 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) patterns: Vec<Option<Box<Pattern<W>>>>,
     /// Barriers completed.
     phase: u64,
+    /// `stores` when the last of them was.
+    stores_before: u64,
     /// Waves that reached the barrier not yet complete.
     arrived: u32,
     /// Waves that have not ended.
@@ -119,6 +121,7 @@ impl<'a, const W: usize> Group<'a, W> {
             room: Room::new(),
             patterns: vec![None; ds_count],
             phase: 0,
+            stores_before: 0,
             arrived: 0,
             live: 0,
             limit: common.settings.limit,
@@ -414,6 +417,7 @@ impl<'a, const W: usize> Group<'a, W> {
     fn complete(&mut self) {
         if self.live > 0 && self.arrived >= self.live {
             self.phase += 1;
+            self.stores_before = self.stores;
             self.arrived = 0;
         }
     }
@@ -423,6 +427,7 @@ impl<'a, const W: usize> Group<'a, W> {
         wave.state = State::Ready;
         wave.signalled = None;
         wave.barriers += 1;
+        wave.stores_known = self.stores_before;
         let carried = std::mem::take(&mut wave.carried);
         for touch in &carried {
             let mut faults = self.lds.note(touch, wave.id, wave.barriers);

@@ -337,7 +337,10 @@ fn check(object: &CodeObject, kernel: &Kernel, launch: &Launch) -> Result<(), Er
         }
     }
     if product(launch.grid).is_none_or(|groups| groups > MAX_WORKGROUPS) {
-        return refuse(format!("a grid of {:?} workgroups", launch.grid));
+        return refuse(format!(
+            "a grid of {:?} workgroups; it must have 1 to {MAX_WORKGROUPS}",
+            launch.grid
+        ));
     }
     let lds = start::lds_bytes(kernel.descriptor.lds_bytes, launch);
     if lds.is_none_or(|lds| lds > machine.lds.per_workgroup) {

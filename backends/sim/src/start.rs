@@ -70,6 +70,7 @@ impl Start {
             last_mma: None,
             recent: Default::default(),
             scalar_clean: 0,
+            stores_known: 0,
             carried: Vec::new(),
         };
         wave.set_mask(EXEC, exec);

@@ -58,6 +58,8 @@ pub(crate) struct Wave<const W: usize> {
     pub(crate) last_mma: Option<(u16, u16)>,
     /// Stores that the workgroup had executed when this wave last invalidated the scalar cache.
     pub(crate) scalar_clean: u64,
+    /// The same number at its last barrier.
+    pub(crate) stores_known: u64,
     /// What may still be the first of a hazard's pair.
     pub(crate) recent: Recent,
     /// LDS accesses that count behind the barrier being waited for.

@@ -250,12 +250,20 @@ impl Buffer {
         meeting
     }
 
-    /// Whether a workgroup wrote one of the words of a range in this launch.
-    pub(crate) fn written_by(&self, offset: usize, len: usize, workgroup: u32) -> bool {
+    /// Whether a workgroup wrote one of the words of a range in this launch; those that it wrote by
+    /// atomic operations alone count where `atomics` says so.
+    pub(crate) fn written_by(
+        &self,
+        offset: usize,
+        len: usize,
+        workgroup: u32,
+        atomics: bool,
+    ) -> bool {
         !self.is_input()
             && (offset / 4..(offset + len).div_ceil(4)).any(|word| {
                 let owner = &self.pages.page(word).owners[word % PAGE_WORDS];
-                owner.writer.load(Relaxed) & !ATOMIC == workgroup
+                let writer = owner.writer.load(Relaxed);
+                writer == workgroup || atomics && writer == workgroup | ATOMIC
             })
     }
 }
@@ -297,7 +305,8 @@ mod tests {
             Meeting::Race,
             "it wrote plainly before"
         );
-        assert!(buffer.written_by(8, 4, 2) && !buffer.written_by(16, 4, 2));
+        assert!(buffer.written_by(8, 4, 2, true) && !buffer.written_by(16, 4, 2, true));
+        assert!(buffer.written_by(0, 4, 2, true) && !buffer.written_by(0, 4, 2, false));
     }
 
     #[test]

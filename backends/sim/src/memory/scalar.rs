@@ -122,6 +122,9 @@ impl Smem {
                 .wrapping_add(u64::from(register)),
         };
         let base = base & !u64::from(size.min(4) - 1);
+        // Where no barrier orders atomic operations before this load, it may see an old value
+        // whatever the cache does: LLVM starts a loop around a compare-and-swap from one.
+        let atomics = wave.stores_known > wave.scalar_clean;
         for word in 0..self.words {
             if range
                 .as_ref()
@@ -137,7 +140,7 @@ impl Smem {
                         group.overlap = true;
                     }
                     if wave.scalar_clean != group.stores
-                        && buffer.written_by(at, size as usize, group.number)
+                        && buffer.written_by(at, size as usize, group.number, atomics)
                     {
                         stale = stale.or(Some(address));
                     }

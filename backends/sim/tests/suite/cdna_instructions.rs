@@ -335,6 +335,16 @@ fn parts_of_registers() {
              src1_sel:BYTE_0",
             |a, b, _| low(high(a) + b % 256) * 0x1_0000,
         ),
+        (
+            "v_lshlrev_b16_sdwa v0, v1, v2 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:DWORD \
+             src1_sel:WORD_1",
+            |a, b, _| low(high(b) << (a & 15)),
+        ),
+        (
+            "v_sub_u16_sdwa v0, v1, sext(v2) dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_2 \
+             src1_sel:BYTE_0",
+            |a, b, _| low((field(a, 16, 8) - signed(b, 0, 8)) as u32),
+        ),
     ]);
     let text = "v_cndmask_b32_sdwa v0, v1, v2, vcc dst_sel:DWORD dst_unused:UNUSED_PAD \
                 src0_sel:WORD_1 src1_sel:BYTE_0";

@@ -166,6 +166,26 @@ s_load_b32 s9, s[6:7], 0x0
 }
 
 #[test]
+fn atomic_operations_that_no_barrier_orders_before_a_scalar_load_are_silent() {
+    let body = "
+s_load_b128 s[4:7], s[0:1], 0x0
+v_mov_b32 v4, 1
+v_mov_b32 v5, 0
+{scalar}
+s_load_b32 s9, s[6:7], 0x0 // counted
+{scalar}
+global_atomic_add_u32 v5, v4, s[6:7]
+{store} // arrived
+{barrier}
+s_dcache_inv
+s_load_b32 s9, s[6:7], 0x0
+{scalar}
+";
+    let check = Check::StaleScalar;
+    plant(&CHIPS, body, check, "s_dcache_inv", "", "s_load_b32 s9");
+}
+
+#[test]
 fn lds_atomics_race_with_plain_accesses() {
     let body = "
 v_and_b32 v1, 0x3ff, v0
