@@ -20,19 +20,19 @@ pub enum Error {
     #[error(transparent)]
     Launch(#[from] LaunchError),
     /// A pass failed.
-    #[error("pass: {0}")]
+    #[error("a pass failed")]
     Pass(#[from] PassError),
     /// No code object came of the module.
-    #[error("code generation: {0}")]
+    #[error("no code object came of the kernel")]
     Rocdl(#[from] RocdlError),
     /// The kernel and its manifest do not fit.
-    #[error("manifest: {0}")]
+    #[error("the kernel and its manifest do not fit")]
     Manifest(#[from] ManifestError),
     /// The simulator could not execute the kernel.
-    #[error("simulator: {0}")]
+    #[error("the simulator does not take this")]
     Sim(#[from] SimError),
     /// A file could not be read or written.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     File {
         /// The file.
         path: String,
