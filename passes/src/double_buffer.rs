@@ -22,7 +22,7 @@ use melior::{
 // Operand positions of the operations that change.
 const COPY_STEP: usize = 2;
 const COPY_BUFFER: usize = 4;
-pub const MMA_BUFFER: usize = 2;
+const MMA_BUFFER: usize = 2;
 pub const MMA_ACCUMULATOR: usize = 3;
 
 /// Runs the pass.

@@ -7,7 +7,7 @@
 
 use crate::{
     PassError,
-    double_buffer::{MMA_ACCUMULATOR, MMA_BUFFER},
+    double_buffer::MMA_ACCUMULATOR,
     plan::Plan,
     rewrite::{self, Before},
 };
@@ -84,7 +84,7 @@ pub fn run<'c>(context: &'c Context, module: &Module<'c>, _plan: &Plan) -> Resul
             .build()
             .expect("the result type is given, so that nothing is inferred"),
     );
-    rewrite::mutable(last).set_operand(MMA_BUFFER, odd);
+    // Their buffer is the parity of all steps, as it was.
     rewrite::mutable(last).set_operand(MMA_ACCUMULATOR, rewrite::result(total, 0)?);
 
     // The second step of a pair.

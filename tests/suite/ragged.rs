@@ -145,7 +145,7 @@ fn every_schedule() {
 #[test]
 fn lines_of_bytes() {
     let element = ElementType::Fp8;
-    for load in [None, Some("global")] {
+    for global in [false, true] {
         for extent in [64, 68, 66, 65, 97] {
             let operand =
                 |layout: &OperandLayout| Operand::new(element, layout.clone()).with_ld(112);
@@ -156,7 +156,7 @@ fn lines_of_bytes() {
                 .accumulate(ElementType::F32)
                 .m(extent)
                 .n(extent);
-            if load.is_some() {
+            if global {
                 let bytes = 1 << extent.trailing_zeros().min(4);
                 spec = spec.load(match bytes {
                     16 => "global_load_b128",
@@ -166,7 +166,7 @@ fn lines_of_bytes() {
                 });
             }
             let kernel = built(&spec.build().unwrap());
-            let what = format!("{extent} {load:?}");
+            let what = format!("{extent}, global loads: {global}");
             judge(
                 &what,
                 &ran(&kernel, [extent, extent, 64], Inputs::Signs),

@@ -11,6 +11,15 @@ fn quads(a: u64) -> u64 {
     (a | a >> 1 | a >> 2 | a >> 3) & 0x1111_1111_1111_1111
 }
 
+/// The place of the first bit found in a word of so many; -1 where none was.
+fn below(bits: u32, place: u32) -> u64 {
+    if place == bits {
+        u64::MAX
+    } else {
+        u64::from(place)
+    }
+}
+
 fn pack_quads(a: u64) -> u64 {
     let quads = quads(a);
     (0..16).fold(0, |packed, quad| packed | (quads >> (4 * quad) & 1) << quad)
@@ -100,66 +109,16 @@ pub(super) fn row(name: &str) -> Option<Row> {
             N,
         ),
         "s_bcnt0_i32_b64" => (|a, _, scc| logic(u64::from(a.count_zeros()), scc), 32, D),
-        "s_ctz_i32_b32" | "s_ff1_i32_b32" => (
-            |a, _, _| {
-                if a == 0 {
-                    u64::MAX
-                } else {
-                    u64::from(a.trailing_zeros())
-                }
-            },
-            32,
-            N,
-        ),
-        "s_ctz_i32_b64" | "s_ff1_i32_b64" => (
-            |a, _, _| {
-                if a == 0 {
-                    u64::MAX
-                } else {
-                    u64::from(a.trailing_zeros())
-                }
-            },
-            32,
-            D,
-        ),
-        "s_clz_i32_u32" | "s_flbit_i32_b32" => (
-            |a, _, _| {
-                if a == 0 {
-                    u64::MAX
-                } else {
-                    u64::from((a as u32).leading_zeros())
-                }
-            },
-            32,
-            N,
-        ),
-        "s_clz_i32_u64" | "s_flbit_i32_b64" => (
-            |a, _, _| {
-                if a == 0 {
-                    u64::MAX
-                } else {
-                    u64::from(a.leading_zeros())
-                }
-            },
-            32,
-            D,
-        ),
-        "s_ff0_i32_b32" => (
-            |a, _, _| match a as u32 {
-                u32::MAX => u64::MAX,
-                a => u64::from(a.trailing_ones()),
-            },
-            32,
-            N,
-        ),
-        "s_ff0_i32_b64" => (
-            |a, _, _| match a {
-                u64::MAX => u64::MAX,
-                a => u64::from(a.trailing_ones()),
-            },
-            32,
-            D,
-        ),
+        "s_ctz_i32_b32" | "s_ff1_i32_b32" => {
+            (|a, _, _| below(32, (a as u32).trailing_zeros()), 32, N)
+        }
+        "s_ctz_i32_b64" | "s_ff1_i32_b64" => (|a, _, _| below(64, a.trailing_zeros()), 32, D),
+        "s_clz_i32_u32" | "s_flbit_i32_b32" => {
+            (|a, _, _| below(32, (a as u32).leading_zeros()), 32, N)
+        }
+        "s_clz_i32_u64" | "s_flbit_i32_b64" => (|a, _, _| below(64, a.leading_zeros()), 32, D),
+        "s_ff0_i32_b32" => (|a, _, _| below(32, (a as u32).trailing_ones()), 32, N),
+        "s_ff0_i32_b64" => (|a, _, _| below(64, a.trailing_ones()), 32, D),
         // Bits from the top until one differs from the sign; -1 if none does.
         "s_cls_i32" | "s_flbit_i32" => (
             |a, _, _| match a as u32 ^ (s(a) >> 31) as u32 {

@@ -7,6 +7,7 @@ mod build;
 mod cdna;
 mod cdna_hazards;
 mod cdna_instructions;
+mod cdna_lanes;
 mod cdna_memory;
 mod compiled;
 mod counters;
