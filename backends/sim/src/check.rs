@@ -29,7 +29,7 @@ pub enum Check {
     ScratchBounds,
     /// The waves of a workgroup passed different numbers of barriers.
     BarrierDivergence,
-    /// RDNA 3: lanes 16 to 31 of an A or B operand of WMMA do not repeat lanes 0 to 15.
+    /// RDNA 3: lanes past the first 16 of an A or B operand of WMMA do not repeat those.
     WmmaHalves,
     /// RDNA 3: a WMMA reads as A or B what the WMMA right before it writes; one other vector
     /// instruction must stand between (LLVM's hazard recogniser inserts a `v_nop`).

@@ -444,16 +444,14 @@ fn operation<const W: usize>(
         );
     }
     if name.starts_with("v_wmma_") {
-        if W != 32 || !matches!(chip.isa, Isa::Gfx11 | Isa::Gfx12) {
-            return (
-                Class::Mma,
-                Op::Unknown("WMMA is simulated in wave32 only".into()),
-            );
-        }
         return known(
             Class::Mma,
-            Wmma::new(line, chip.isa).map(|mma| Op::Wmma(Box::new(mma))),
+            Wmma::new::<W>(line, chip.isa).map(|mma| Op::Wmma(Box::new(mma))),
         );
+    }
+    if name.starts_with("v_swmmac_") {
+        let reason = "products of sparse matrices are not simulated";
+        return (Class::Mma, Op::Unknown(reason.into()));
     }
     if name.starts_with("v_mfma_") || name.starts_with("v_smfmac_") {
         let mfma = match (W, chip.isa) {

@@ -1,9 +1,13 @@
-//! WMMA of RDNA 3 and RDNA 4 in wave32: 16x16 tiles of D = A x B + C.
+//! WMMA of RDNA 3 and RDNA 4: 16x16 tiles of D = A x B + C.
 //!
-//! Lane maps: AMD's matrix instruction calculator. On RDNA 3 lanes 16 to 31 of A and B repeat
-//! lanes 0 to 15, and lane `l` holds row `l % 16` of A or column `l % 16` of B, all of K; register
-//! `r` of C and D holds row `2 r + l / 16`. On RDNA 4 the two halves of the wave hold different
-//! parts of K, and register `r` of C and D holds row `r + 8 (l / 16)`.
+//! Lane maps: AMD's matrix instruction calculator. A wave has two or four groups of 16 lanes; lane
+//! `l` of group `g` holds row `l` of A, or column `l` of B, C and D.
+//!
+//! On RDNA 3 every group holds all of K, and register `r` of C and D holds row `G r + g` of `G`
+//! groups. On RDNA 4 the groups hold different parts of K. In wave32 register `r` of C and D holds
+//! row `8 g + r`; in wave64 groups 2 and 3 hold the second half of the registers that groups 0 and
+//! 1 have in wave32, of all operands. Where that would leave them half a register of A and B (K of
+//! 16, four bits), they hold none of it and are ignored.
 
 use std::sync::LazyLock;
 
@@ -76,12 +80,12 @@ pub(super) type Panel = [[f64; 16]; MAX_K];
 type Tile = [[f64; 16]; 16];
 
 impl Wmma {
-    /// The WMMA of a line; the error says what is not known about it.
-    pub(crate) fn new(line: &Line, isa: Isa) -> Result<Wmma, String> {
-        Self::build(line, isa).ok_or_else(|| "no such WMMA or operand".to_owned())
+    /// The WMMA of a line in waves of `W` lanes; the error says what is not known about it.
+    pub(crate) fn new<const W: usize>(line: &Line, isa: Isa) -> Result<Wmma, String> {
+        Self::build::<W>(line, isa).ok_or_else(|| "no such WMMA or operand".to_owned())
     }
 
-    fn build(line: &Line, isa: Isa) -> Option<Wmma> {
+    fn build<const W: usize>(line: &Line, isa: Isa) -> Option<Wmma> {
         // v_wmma_f32_16x16x16_fp8_bf8
         let mut parts = line.name.strip_prefix("v_wmma_")?.split('_');
         let accumulator = match parts.next()? {
@@ -114,14 +118,19 @@ impl Wmma {
         let b = parts.next().unwrap_or(a);
         let (a, b) = (element(a, 0)?, element(b, 1)?);
         let select: [bool; 3] = line.bits("op_sel", false);
-        let lanes_of_k = if isa == Isa::Gfx11 { k } else { k / 2 };
         let register = |at: usize, bits: usize| match line.operands.get(at)?.value {
             Value::Vector { first, count, .. } if usize::from(count) * 32 == bits => Some(first),
             _ => None,
         };
+        let input = |at: usize, element: Element| {
+            Some((
+                register(at, 32 * input_registers::<W>(isa, k, element))?,
+                element,
+            ))
+        };
         let packed =
             isa == Isa::Gfx12 && matches!(accumulator, Accumulator::F16 | Accumulator::Bf16);
-        let tile_bits = if packed { 128 } else { 256 };
+        let tile_bits = 256 / W * if packed { 16 } else { 32 };
         let c = match &line.operands.get(3)?.value {
             Value::Vector { .. } => Third::Registers(register(3, tile_bits)?),
             value => Third::Const(constant(
@@ -134,8 +143,8 @@ impl Wmma {
             )? as u32),
         };
         Some(Wmma {
-            a: (register(1, lanes_of_k * a.bits())?, a),
-            b: (register(2, lanes_of_k * b.bits())?, b),
+            a: input(1, a)?,
+            b: input(2, b)?,
             c,
             d: register(0, tile_bits)?,
             accumulator,
@@ -161,19 +170,15 @@ impl Wmma {
         self.load_c(wave, &mut tile);
         multiply(&a[..self.k], &b[..self.k], &mut tile);
         store_tile(&mut wave.v[usize::from(self.d)..], self.rows(), &tile);
-        let count = if self.packed() { 4 } else { 8 };
-        wave.last_mma = Some((self.d, count));
+        let rows = 256 / W as u16;
+        wave.last_mma = Some((self.d, if self.packed() { rows / 2 } else { rows }));
     }
 
-    /// What RDNA 3 leaves to the program: repeated halves, and distance between dependent WMMAs.
+    /// What the chips leave to the program: distance between dependent WMMAs and, on RDNA 3, that
+    /// all groups of lanes repeat the first.
     fn check<const W: usize>(&self, wave: &Wave<W>, group: &mut Group<'_, W>, inst: &Inst<W>) {
-        let per_k = if self.isa == Isa::Gfx11 {
-            self.k
-        } else {
-            self.k / 2
-        };
         for (name, (first, element)) in [("A", self.a), ("B", self.b)] {
-            let count = (per_k * element.bits() / 32) as u16;
+            let count = input_registers::<W>(self.isa, self.k, element) as u16;
             if let Some((written, length)) = wave.last_mma
                 && first < written + length
                 && written < first + count
@@ -186,16 +191,11 @@ impl Wmma {
                 continue;
             }
             for register in first..first + count {
-                let (low, high) = wave.v[usize::from(register)].split_at(16);
-                if low != &high[..16] {
-                    let lane = (0..16).find(|&lane| low[lane] != high[lane]).unwrap_or(0);
-                    group.find(
-                        Check::WmmaHalves,
-                        wave,
-                        inst,
-                        Some(lane as u32 + 16),
-                        || format!("{name} in v{register} differs from lane {lane}"),
-                    );
+                let bits = &wave.v[usize::from(register)];
+                if let Some(lane) = (16..W).find(|&lane| bits[lane] != bits[lane % 16]) {
+                    group.find(Check::WmmaHalves, wave, inst, Some(lane as u32), || {
+                        format!("{name} in v{register} differs from lane {}", lane % 16)
+                    });
                     break;
                 }
             }
@@ -215,14 +215,8 @@ impl Wmma {
         wave: &Wave<W>,
         panel: &mut Panel,
     ) {
-        let halves = if self.isa == Isa::Gfx11 { 1 } else { 2 };
-        fill_panel(
-            &wave.v[usize::from(first)..],
-            element,
-            self.k,
-            halves,
-            panel,
-        );
+        let parts = parts::<W>(self.isa, self.k, element);
+        fill_panel(&wave.v[usize::from(first)..], element, self.k, parts, panel);
         let [low, high] = self.neg.map(|neg| neg[operand]);
         if matches!(element, Element::F16 | Element::Bf16) && (low || high) {
             for (k, values) in panel.iter_mut().enumerate() {
@@ -273,6 +267,20 @@ impl Wmma {
     }
 }
 
+/// Into how many parts the groups of lanes divide K.
+fn parts<const W: usize>(isa: Isa, k: usize, element: Element) -> usize {
+    match isa {
+        Isa::Gfx11 => 1,
+        // A part fills registers. gfx9 has no WMMA.
+        Isa::Gfx12 | Isa::Gfx9 => (W / 16).min(k * element.bits() / 32),
+    }
+}
+
+/// Registers of A or B.
+fn input_registers<const W: usize>(isa: Isa, k: usize, element: Element) -> usize {
+    k * element.bits() / 32 / parts::<W>(isa, k, element)
+}
+
 /// How rows of C and D lie in registers.
 #[derive(Clone, Copy)]
 struct Rows {
@@ -288,12 +296,14 @@ struct Rows {
 impl Rows {
     /// Register, first lane, and shift within the register, of a row.
     #[inline(always)]
-    fn place(self, row: usize) -> (usize, usize, u32) {
-        let (register, lane) = match self.isa {
-            Isa::Gfx11 => (row / 2, 16 * (row % 2)),
+    fn place<const W: usize>(self, row: usize) -> (usize, usize, u32) {
+        let (groups, rows) = (W / 16, 256 / W);
+        let (register, group) = match self.isa {
+            Isa::Gfx11 => (row / groups, row % groups),
             // gfx9 has no WMMA.
-            Isa::Gfx12 | Isa::Gfx9 => (row % 8, 16 * (row / 8)),
+            Isa::Gfx12 | Isa::Gfx9 => (row % rows, row / 8 + row % 8 / rows * 2),
         };
+        let lane = 16 * group;
         match self.packed {
             true => (register / 2, lane, 16 * (register as u32 % 2)),
             false => (register, lane, if self.high { 16 } else { 0 }),
@@ -326,35 +336,35 @@ vectorized! {
         registers: &[[u32; W]],
         element: Element,
         k: usize,
-        halves: usize,
+        parts: usize,
         panel: &mut Panel,
     ) {
         match element {
-            Element::F16 => fill(registers, 16, k, halves, panel, |bits| {
+            Element::F16 => fill(registers, 16, k, parts, panel, |bits| {
                 f64::from(from_f16(bits & 0xffff))
             }),
-            Element::Bf16 => fill(registers, 16, k, halves, panel, |bits| {
+            Element::Bf16 => fill(registers, 16, k, parts, panel, |bits| {
                 f64::from(from_bf16(bits & 0xffff))
             }),
             Element::Fp8 => {
                 let table = &SMALL[0];
-                fill(registers, 8, k, halves, panel, |bits| table[usize::from(bits as u8)]);
+                fill(registers, 8, k, parts, panel, |bits| table[usize::from(bits as u8)]);
             }
             Element::Bf8 => {
                 let table = &SMALL[1];
-                fill(registers, 8, k, halves, panel, |bits| table[usize::from(bits as u8)]);
+                fill(registers, 8, k, parts, panel, |bits| table[usize::from(bits as u8)]);
             }
             Element::Int8 { signed: true } => {
-                fill(registers, 8, k, halves, panel, |bits| f64::from(bits as u8 as i8));
+                fill(registers, 8, k, parts, panel, |bits| f64::from(bits as u8 as i8));
             }
             Element::Int8 { signed: false } => {
-                fill(registers, 8, k, halves, panel, |bits| f64::from(bits as u8));
+                fill(registers, 8, k, parts, panel, |bits| f64::from(bits as u8));
             }
-            Element::Int4 { signed: true } => fill(registers, 4, k, halves, panel, |bits| {
+            Element::Int4 { signed: true } => fill(registers, 4, k, parts, panel, |bits| {
                 f64::from(((bits << 28) as i32) >> 28)
             }),
             Element::Int4 { signed: false } => {
-                fill(registers, 4, k, halves, panel, |bits| f64::from(bits & 15));
+                fill(registers, 4, k, parts, panel, |bits| f64::from(bits & 15));
             }
         }
     }
@@ -365,22 +375,24 @@ fn fill<const W: usize>(
     registers: &[[u32; W]],
     bits: usize,
     k: usize,
-    halves: usize,
+    parts: usize,
     panel: &mut Panel,
     value: impl Fn(u32) -> f64,
 ) {
-    let (per_register, per_lane) = (32 / bits, k / halves);
-    for half in 0..halves {
+    let (per_register, per_lane) = (32 / bits, k / parts);
+    for part in 0..parts {
         for at in 0..per_lane {
-            // 16-bit operands of RDNA 4 interleave the halves of the wave by fours.
-            let k = match (halves, bits) {
+            // The half of a wave32 that has the element, and its place there.
+            let (half, within) = (part % 2, part / 2 * per_lane + at);
+            // 16-bit operands of RDNA 4 interleave the halves by fours.
+            let place = match (parts, bits) {
                 (1, _) => at,
-                (_, 16) => at / 4 * 8 + half * 4 + at % 4,
-                _ => half * per_lane + at,
+                (_, 16) => within / 4 * 8 + half * 4 + within % 4,
+                _ => half * (k / 2) + within,
             };
             let shift = (at % per_register * bits) as u32;
-            let lanes = sixteen(&registers[at / per_register], 16 * half);
-            for (out, bits) in panel[k].iter_mut().zip(lanes) {
+            let lanes = sixteen(&registers[at / per_register], 16 * part);
+            for (out, bits) in panel[place].iter_mut().zip(lanes) {
                 *out = value(bits >> shift);
             }
         }
@@ -397,7 +409,7 @@ fn sixteen<const W: usize>(register: &[u32; W], first: usize) -> &[u32; 16] {
 vectorized! {
     fn load_tile[const W: usize](registers: &[[u32; W]], rows: Rows, tile: &mut Tile) {
         for (row, values) in tile.iter_mut().enumerate() {
-            let (register, lane, shift) = rows.place(row);
+            let (register, lane, shift) = rows.place::<W>(row);
             let bits = sixteen(&registers[register], lane);
             *values = match rows.accumulator {
                 Accumulator::F32 => bits.map(|bits| f64::from(f32::from_bits(bits))),
@@ -413,7 +425,7 @@ vectorized! {
     /// 16-bit results keep the other half of their registers.
     fn store_tile[const W: usize](registers: &mut [[u32; W]], rows: Rows, tile: &Tile) {
         for (row, values) in tile.iter().enumerate() {
-            let (register, lane, shift) = rows.place(row);
+            let (register, lane, shift) = rows.place::<W>(row);
             let keep = !(0xffff_u32 << shift);
             let bits: &mut [u32; 16] = (&mut registers[register][lane..lane + 16])
                 .try_into()

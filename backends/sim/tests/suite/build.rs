@@ -56,11 +56,6 @@ pub fn assemble(chip: &str, source: &str) -> Vec<u8> {
     run(chip, "assembler", source, &[])
 }
 
-/// The same with flags for clang.
-pub fn assemble_with(chip: &str, source: &str, flags: &[&str]) -> Vec<u8> {
-    run(chip, "assembler", source, flags)
-}
-
 /// What clang makes of an OpenCL C source before it is assembled.
 pub fn assembly(chip: &str, source: &str) -> String {
     let flags = ["-cl-std=CL2.0", "-S"];
@@ -101,6 +96,20 @@ pub fn elf_with(chip: &str, source: &str, flags: &[&str]) -> Vec<u8> {
 /// `{lds but one}` let the last one stand.
 pub fn kernel(chip: &str, body: &str) -> CodeObject {
     CodeObject::load(&kernel_elf(chip, body)).expect("clang's output loads")
+}
+
+/// The same in waves of another size.
+pub fn kernel_in(chip: &str, wave: usize, body: &str) -> CodeObject {
+    let mut source = kernel_source(chip, body);
+    let mut flags = vec!["-g"];
+    if wave == 64 && !chip.starts_with("gfx9") {
+        source = source
+            .replace(".amdhsa_wavefront_size32 1", ".amdhsa_wavefront_size32 0")
+            .replace(".wavefront_size: 32", ".wavefront_size: 64");
+        flags.push("-mwavefrontsize64");
+    }
+    let elf = run(chip, "assembler", &source, &flags);
+    CodeObject::load(&elf).expect("clang's output loads")
 }
 
 /// The ELF file of such a kernel, with the lines of its source.

@@ -336,29 +336,15 @@ fn what_is_not_known_is_named() {
 }
 
 #[test]
-fn matrix_instructions_of_rdna_in_wave64_are_named() {
-    for (chip, text) in [
-        (
-            "gfx1100",
-            "v_wmma_f32_16x16x16_f16 v[0:3], v[8:15], v[16:23], v[0:3]",
-        ),
-        (
-            "gfx1201",
-            "v_wmma_f32_16x16x16_f16 v[0:3], v[8:9], v[16:17], v[0:3]",
-        ),
-    ] {
-        let source = build::kernel_source(chip, text)
-            .replace(".amdhsa_wavefront_size32 1", ".amdhsa_wavefront_size32 0")
-            .replace(".wavefront_size: 32", ".wavefront_size: 64");
-        let elf = build::assemble_with(chip, &source, &["-mwavefrontsize64"]);
-        let object = tilefold_sim::CodeObject::load(&elf).unwrap();
+fn products_of_sparse_matrices_are_named() {
+    for wave in [32, 64] {
+        let text = match wave {
+            32 => "v_swmmac_f32_16x16x32_f16 v[0:7], v[8:11], v[16:23], v24",
+            _ => "v_swmmac_f32_16x16x32_f16 v[0:3], v[8:9], v[16:19], v24",
+        };
+        let object = build::kernel_in("gfx1201", wave, text);
         let unsupported = object.unsupported("k").unwrap();
-        assert_eq!(unsupported.len(), 1, "{chip}: {unsupported:#?}");
-        assert!(
-            unsupported[0]
-                .reason
-                .contains("WMMA is simulated in wave32 only"),
-            "{unsupported:#?}"
-        );
+        assert_eq!(unsupported.len(), 1, "{unsupported:#?}");
+        assert!(unsupported[0].reason.contains("sparse"), "{unsupported:#?}");
     }
 }

@@ -3,7 +3,7 @@
 
 use half::{bf16, f16};
 
-use super::{Case, Value, get, in_parallel, launch, object, put};
+use super::{Build, Case, Value, builds, get, in_parallel_of, launch, object, put};
 use crate::Numbers;
 
 /// An element type: the bytes of small whole numbers in it.
@@ -153,7 +153,11 @@ fn matrix_kernels(chip: &str) -> Vec<(&'static str, &'static str, usize, f32)> {
         ("matrix_i8", "i8", 16, 1.0),
     ];
     if !chip.starts_with("gfx9") {
-        kernels.extend([("matrix_u8", "u8", 16, 1.0), ("matrix_i4", "i4", 16, 1.0)]);
+        kernels.extend([
+            ("matrix_half", "f16", 16, 1.0),
+            ("matrix_u8", "u8", 16, 1.0),
+            ("matrix_i4", "i4", 16, 1.0),
+        ]);
     }
     if !chip.starts_with("gfx11") {
         kernels.extend([
@@ -171,13 +175,21 @@ fn matrix_kernels(chip: &str) -> Vec<(&'static str, &'static str, usize, f32)> {
     kernels
 }
 
+/// The builds, and waves of 64 without optimisation too.
+fn with_plain_waves_of_64() -> Vec<Build> {
+    let mut all = builds();
+    all.extend(["gfx1100", "gfx1201"].map(|chip| Build {
+        chip,
+        opt: "-O0",
+        wave: 64,
+        broken: None,
+    }));
+    all
+}
+
 #[test]
 fn on_matrix_instructions() {
-    in_parallel(|build| {
-        // WMMA takes its operands from waves of 32 in the sources.
-        if build.wave == 64 && !build.chip.starts_with("gfx9") {
-            return;
-        }
+    in_parallel_of(&with_plain_waves_of_64(), |build| {
         let object = object("matrix.cl", build);
         for (kernel, element, side, factor) in matrix_kernels(build.chip) {
             let label = format!("{kernel} {build:?}");
@@ -187,7 +199,8 @@ fn on_matrix_instructions() {
                 "i4" => 8,
                 _ => 4,
             };
-            let values = problem.values(element, per_word, 4);
+            let half = kernel == "matrix_half";
+            let values = problem.values(element, per_word, if half { 2 } else { 4 });
             let block = [4 * build.wave, 1, 1];
             let (report, out) = launch(&object, kernel, [2, 1, 1], block, &values, 0)
                 .unwrap_or_else(|error| panic!("{label}: {error}"));
@@ -197,6 +210,9 @@ fn on_matrix_instructions() {
             let expected = problem.expected();
             if element.starts_with('i') || element == "u8" {
                 assert_eq!(get::<i32>(&out[0]), expected, "{label}");
+            } else if half {
+                let got = get::<f16>(&out[0]).into_iter().map(|x| x.to_f32() as i32);
+                assert_eq!(got.collect::<Vec<i32>>(), expected, "{label}");
             } else {
                 let expected: Vec<f32> = expected.iter().map(|&x| x as f32 * factor).collect();
                 assert_eq!(get::<f32>(&out[0]), expected, "{label}");

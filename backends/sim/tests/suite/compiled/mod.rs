@@ -244,10 +244,15 @@ impl Case {
     }
 }
 
-/// Does something for every build. What panics in a thread of the pool is said again in the test's
-/// own, whose output is shown.
+/// Does something for every build.
 pub fn in_parallel(each: impl Fn(Build) + Sync) {
-    let all = || builds().into_par_iter().for_each(&each);
+    in_parallel_of(&builds(), each);
+}
+
+/// Does something for builds. What panics in a thread of the pool is said again in the test's own,
+/// whose output is shown.
+pub fn in_parallel_of(builds: &[Build], each: impl Fn(Build) + Sync) {
+    let all = || builds.par_iter().for_each(|&build| each(build));
     if let Err(payload) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(all)) {
         match payload.downcast_ref::<String>() {
             Some(message) => panic!("{message}"),

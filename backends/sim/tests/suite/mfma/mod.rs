@@ -5,7 +5,7 @@
 
 mod batch;
 mod model;
-mod vectors;
+pub mod vectors;
 
 use batch::{Case, FIRST, check, range};
 use model::{Extra, Format, Registers, Shape};

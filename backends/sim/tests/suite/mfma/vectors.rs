@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{Format, Shape, mixed, shapes};
 
-fn tables() -> Option<Value> {
+/// The published tables.
+pub fn tables() -> Option<Value> {
     let path = match std::env::var_os("TILEFOLD_VECTORS") {
         Some(folder) => PathBuf::from(folder),
         None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors"),
@@ -16,7 +17,7 @@ fn tables() -> Option<Value> {
 }
 
 /// The table `name` of an operand: `[lane][element]`.
-fn numbers(operand: &Value, name: &str) -> Option<Vec<Vec<usize>>> {
+pub fn numbers(operand: &Value, name: &str) -> Option<Vec<Vec<usize>>> {
     serde_json::from_value(operand.get(name)?.clone()).ok()
 }
 
