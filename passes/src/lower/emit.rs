@@ -175,6 +175,18 @@ impl<'c> Emit<'c> {
         self.op("llvm.zext", &[value], self.int(64), &[("nonNeg", unit)])
     }
 
+    /// `value`, of 32 bits, and what is computed from it stays where it is used.
+    ///
+    /// LLVM's loop passes move what is the same in every step to the top of the kernel, sums of
+    /// it with others too. They know nothing of what laundering returns, which exists for
+    /// pointers alone and is no instruction: LLVM drops it before it selects instructions.
+    pub fn stay(&self, value: Value<'c, '_>) -> Value<'c, 'c> {
+        let pointer = self.op("llvm.inttoptr", &[value], self.pointer(LDS), &[]);
+        let name = "llvm.intr.launder.invariant.group";
+        let laundered = self.op(name, &[pointer], self.pointer(LDS), &[]);
+        self.op("llvm.ptrtoint", &[laundered], self.int(32), &[])
+    }
+
     /// `pointer` moved by a number of bytes.
     pub fn offset(&self, pointer: Value<'c, '_>, bytes: Value<'c, '_>) -> Value<'c, 'c> {
         let dynamic = DenseI32ArrayAttribute::new(self.context, &[i32::MIN]);

@@ -104,7 +104,7 @@ impl<'c> Matrix<'c> {
 
 /// Where the loads of a tile start, and where each lies from there.
 enum Base<'c> {
-    /// An address, and each load's bytes from it in a lane.
+    /// An address, and each load's bytes from it in a lane, in 32 bits.
     Pointer(Value<'c, 'c>, Vec<Value<'c, 'c>>),
     /// A descriptor, bytes from its start to a lane's first element, and from there the bytes
     /// across lines of each load, which are the same for all lanes.
@@ -132,11 +132,15 @@ impl<'c> TileLoads<'c> {
     /// to the scalar offset. The hardware counts that in the range check by AMD's ISA guides. By
     /// the other reading (a comment in LLVM) it does not, and rows past the operand's last are
     /// not stopped; they only ever reach rows or columns of C that nobody stores.
+    ///
+    /// Through an address, the instruction adds a lane's 32 bits to 64 bits of a scalar. LLVM
+    /// takes that form where it sees the lane's part widened beside the load.
     pub fn load(&self, emit: &Emit<'c>, index: usize) -> Value<'c, 'c> {
         let constant = self.constants[index];
         match &self.base {
             Base::Pointer(base, lanes) => {
-                let pointer = emit.offset_by(emit.offset(*base, lanes[index]), constant);
+                let lane = emit.widen(emit.stay(lanes[index]));
+                let pointer = emit.offset_by(emit.offset(*base, lane), constant);
                 emit.load(pointer, self.r#type, self.bits / 8)
             }
             Base::Buffer(resource, thread, across) => {
@@ -306,7 +310,7 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// Bytes from the first element of the tile whose rows start at `first` to a lane's access of
-    /// `width` elements at `position`, in 64 bits, and a constant that is still to be added.
+    /// `width` elements at `position`, in 32 bits, and a constant that is still to be added.
     ///
     /// Of a clamped matrix a lane whose access would lie past the last row has the last access
     /// inside: rows that lie along lines are a multiple of the width.
@@ -341,7 +345,7 @@ impl<'c> Lowering<'c, '_> {
             entry.mul(column, matrix.stride(&entry, 1)),
         );
         let bytes = entry.mul(elements, entry.constant(32, matrix.bytes()));
-        (entry.widen(bytes), constant)
+        (bytes, constant)
     }
 
     /// Bytes from the first element of a tile at `start` to the end of the last one of its
