@@ -128,8 +128,16 @@ impl<'a, const W: usize> Group<'a, W> {
         }
     }
 
-    /// Runs all waves to their end.
+    /// Runs all waves to their end; what was traced is in the tally, also where that is an error.
     pub(crate) fn run(&mut self, waves: &mut [Wave<W>]) -> Result<(), Error> {
+        let result = self.turns(waves);
+        if let Some(trace) = self.trace.take() {
+            self.tally.trace = Some(trace.finish(result.as_ref().err()));
+        }
+        result
+    }
+
+    fn turns(&mut self, waves: &mut [Wave<W>]) -> Result<(), Error> {
         self.live = waves.len() as u32;
         loop {
             let mut moved = false;
@@ -157,7 +165,6 @@ impl<'a, const W: usize> Group<'a, W> {
                 break;
             }
         }
-        self.tally.trace = self.trace.take().map(|trace| trace.finish());
         let most = waves.iter().map(|wave| wave.barriers).max().unwrap_or(0);
         if let Some(wave) = waves.iter().find(|wave| wave.barriers != most) {
             let last = wave.history[(wave.executed.wrapping_sub(1) % HISTORY as u64) as usize];

@@ -129,6 +129,9 @@ fn unsupported<const W: usize>(program: &Program<W>) -> Vec<Unsupported> {
 pub struct Simulator {
     /// The buffers that kernels can be given.
     pub memory: Memory,
+    /// What was traced of the last launch, where that ended by an error; otherwise the trace is in
+    /// its report.
+    pub unfinished_trace: Option<String>,
 }
 
 impl Simulator {
@@ -146,7 +149,7 @@ impl Simulator {
     /// # Errors
     /// [`Error::Kernel`] and [`Error::Launch`] for a launch that does not fit the kernel;
     /// [`Error::Instruction`], [`Error::Jump`] and [`Error::Endless`] when the run cannot go on.
-    /// Outputs then hold what was written until there.
+    /// Outputs then hold what was written until there, and `unfinished_trace` what was traced.
     pub fn launch(
         &mut self,
         object: &CodeObject,
@@ -155,6 +158,7 @@ impl Simulator {
     ) -> Result<Report, Error> {
         let kernel = object.kernel(kernel)?;
         check(object, kernel, &launch)?;
+        self.unfinished_trace = None;
         let buffers = self.memory.len();
         let result = match kernel.info.wave {
             64 => self.run::<64>(object, kernel, &launch),
@@ -248,7 +252,12 @@ impl Simulator {
             trace: launch.trace,
             sources: &sources,
         };
-        let (mut tally, overlap) = parallel(&common, &start, launch.grid, groups.as_deref())?;
+        let mut stop = |failure: Failure| {
+            self.unfinished_trace = failure.trace;
+            failure.error
+        };
+        let (mut tally, overlap) =
+            parallel(&common, &start, launch.grid, groups.as_deref()).map_err(&mut stop)?;
         if overlap {
             self.memory.restore(&snapshot);
             self.memory.reset_owners();
@@ -259,7 +268,7 @@ impl Simulator {
                 trace: launch.trace,
                 sources: &sources,
             };
-            tally = serial(&common, &start, launch.grid, groups.as_deref())?;
+            tally = serial(&common, &start, launch.grid, groups.as_deref()).map_err(stop)?;
         }
         let mut report = summary::report(tally, object, &program, launch, notes);
         if let Some(groups) = groups {
@@ -389,13 +398,21 @@ fn workgroup(index: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
     [index % x, index / x % y, index / x / y]
 }
 
+/// Why not all workgroups ran to their end.
+struct Failure {
+    /// The workgroup's place among those that run.
+    at: u32,
+    error: Error,
+    trace: Option<String>,
+}
+
 /// Runs the workgroups in parallel; true if two of them met in memory, which ends the run early.
 fn parallel<const W: usize>(
     common: &Common<'_, W>,
     start: &Start,
     grid: [u32; 3],
     groups: Option<&[u32]>,
-) -> Result<(Tally, bool), Error> {
+) -> Result<(Tally, bool), Failure> {
     let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
     let overlap = AtomicBool::new(false);
     let empty = || Tally::new(common.program.insts.len(), common.program.ds_count);
@@ -412,7 +429,14 @@ fn parallel<const W: usize>(
                 overlap.store(true, Ordering::Relaxed);
                 return Ok(Tally::new(0, 0));
             }
-            result.map(|()| group.tally).map_err(|error| (index, error))
+            match result {
+                Ok(()) => Ok(group.tally),
+                Err(error) => Err(Failure {
+                    at,
+                    error,
+                    trace: group.tally.trace,
+                }),
+            }
         })
         .reduce(
             || Ok(empty()),
@@ -421,17 +445,24 @@ fn parallel<const W: usize>(
                     a.add(b, KEPT);
                     Ok(a)
                 }
-                // The error of the first workgroup in grid order.
-                (Err(a), Err(b)) => Err(if a.0 <= b.0 { a } else { b }),
-                (Err(error), _) | (_, Err(error)) => Err(error),
+                // The error of the first workgroup, whichever is traced.
+                (Err(a), Err(b)) => {
+                    let (first, other) = if a.at <= b.at { (a, b) } else { (b, a) };
+                    Err(Failure {
+                        trace: first.trace.or(other.trace),
+                        ..first
+                    })
+                }
+                (Err(failure), Ok(tally)) | (Ok(tally), Err(failure)) => Err(Failure {
+                    trace: failure.trace.or(tally.trace),
+                    ..failure
+                }),
             },
         );
     if overlap.into_inner() {
         return Ok((empty(), true));
     }
-    tally
-        .map(|tally| (tally, false))
-        .map_err(|(_, error)| error)
+    tally.map(|tally| (tally, false))
 }
 
 fn serial<const W: usize>(
@@ -439,7 +470,7 @@ fn serial<const W: usize>(
     start: &Start,
     grid: [u32; 3],
     groups: Option<&[u32]>,
-) -> Result<Tally, Error> {
+) -> Result<Tally, Failure> {
     let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
     let mut early = common
         .settings
@@ -451,7 +482,13 @@ fn serial<const W: usize>(
         let index = groups.map_or(at, |groups| groups[at as usize]);
         let mut group = Group::new(common, workgroup(index, grid), index + 1);
         group.early = early.take();
-        group.run(&mut start.waves(group.id))?;
+        if let Err(error) = group.run(&mut start.waves(group.id)) {
+            return Err(Failure {
+                at,
+                error,
+                trace: sum.trace.or(group.tally.trace),
+            });
+        }
         early = group.early.take();
         sum.add(group.tally, KEPT);
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::check::Checks;
+use crate::error::Error;
 use crate::group::Group;
 use crate::lines::SourceLine;
 use crate::memory::access::Vmem;
@@ -69,14 +70,17 @@ impl<'a, const W: usize> Tracer<'a, W> {
         }
     }
 
-    /// The trace, with a note on what was left out.
-    pub(crate) fn finish(mut self) -> String {
+    /// The trace, with a note on what was left out and on the error that ended the run.
+    pub(crate) fn finish(mut self, error: Option<&Error>) -> String {
         let left = self.executed.saturating_sub(self.request.limit);
         if left > 0 {
             line(
                 &mut self.text,
                 format_args!("{left} more instructions are not shown"),
             );
+        }
+        if let Some(error) = error {
+            line(&mut self.text, format_args!("the run ended here: {error}"));
         }
         self.text
     }

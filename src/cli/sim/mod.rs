@@ -140,7 +140,11 @@ pub fn main(arguments: &Arguments) -> Result<bool, Error> {
         }),
         max_instructions: arguments.max_instructions,
     };
-    let mut report = simulator.launch(&object, &arguments.kernel, launch)?;
+    let result = simulator.launch(&object, &arguments.kernel, launch);
+    if let (Some(path), Some(trace)) = (&arguments.trace, simulator.unfinished_trace.take()) {
+        std::fs::write(path, trace).map_err(|source| Error::file(path, source))?;
+    }
+    let mut report = result?;
     for output in &outputs {
         npy::write(output, &simulator.memory)?;
     }

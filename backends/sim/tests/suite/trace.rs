@@ -5,7 +5,10 @@ use tilefold_sim::{Arg, CodeObject, Error, Launch, Report, Simulator, Trace};
 use crate::{Bytes, build};
 
 fn trace(object: &CodeObject, trace: Trace) -> Result<Report, Error> {
-    let mut simulator = Simulator::new();
+    launch(&mut Simulator::new(), object, trace)
+}
+
+fn launch(simulator: &mut Simulator, object: &CodeObject, trace: Trace) -> Result<Report, Error> {
     let input: Vec<u32> = (0..64).map(|i| i * i).collect();
     let a = simulator.memory.alloc_input(&input.bytes());
     let b = simulator.memory.alloc_output(256);
@@ -14,6 +17,7 @@ fn trace(object: &CodeObject, trace: Trace) -> Result<Report, Error> {
         block: [64, 1, 1],
         args: [a, b, b].map(Arg::Buffer).to_vec(),
         trace: Some(trace),
+        max_instructions: 1000,
         ..Launch::default()
     };
     simulator.launch(object, "k", launch)
@@ -95,4 +99,59 @@ fn lines_of_the_source_stand_beside_instructions() {
         .find(|line| line.contains("global_store"))
         .unwrap();
     assert!(store.ends_with(&format!("source:{line}")), "{store}");
+}
+
+#[test]
+fn a_run_that_an_error_ends_leaves_its_trace() {
+    // Workgroup 0, or 1, stops; both meet in an output, or not, which runs them one by one.
+    let unknown = "v_sad_u8 v0, v1, v2, v3";
+    for stopping in [0, 1] {
+        for (meet, end, error) in [
+            ("", unknown, "unknown instruction `v_sad_u8"),
+            ("", "endless:\ns_branch endless", "without ending"),
+            ("global_store_b32 v5, v5, s[6:7]", unknown, "v_sad_u8"),
+        ] {
+            let body = format!(
+                "s_load_b128 s[4:7], s[0:1], 0x0\nv_mov_b32 v5, 0\n{{scalar}}\n{meet}\n\
+                 s_cmp_lg_u32 s2, {stopping}\ns_cbranch_scc1 out\ns_mov_b32 s9, 7\n{end}\nout:"
+            );
+            // The first scalar register behind the arguments' address holds the workgroup.
+            let object = build::kernel("gfx1100", &body);
+            for traced in [0, 1] {
+                let request = Trace {
+                    workgroup: [traced, 0, 0],
+                    limit: 12,
+                    ..Trace::default()
+                };
+                let mut simulator = Simulator::new();
+                let ended = launch(&mut simulator, &object, request).unwrap_err();
+                assert!(ended.to_string().contains(error), "{ended}");
+                let label = format!("{stopping} {traced} {body}");
+                let trace = match simulator.unfinished_trace.take() {
+                    Some(trace) => trace,
+                    None => {
+                        // One by one, the second one did not begin.
+                        assert!((stopping, traced) == (0, 1) && !meet.is_empty(), "{label}");
+                        continue;
+                    }
+                };
+                assert!(trace.contains("s_cbranch_scc1"), "{label}: {trace}");
+                let last = trace.lines().last().expect("a line");
+                match stopping == traced {
+                    true => {
+                        assert!(trace.contains("s9 = 0x7"), "{label}: {trace}");
+                        assert_eq!(last, format!("the run ended here: {ended}"), "{label}");
+                    }
+                    false => assert!(last.contains("s_endpgm"), "{label}: {trace}"),
+                }
+            }
+        }
+    }
+    let object = build::kernel("gfx1100", BODY);
+    let mut simulator = Simulator {
+        unfinished_trace: Some("of another launch".into()),
+        ..Simulator::new()
+    };
+    launch(&mut simulator, &object, Trace::default()).unwrap();
+    assert_eq!(simulator.unfinished_trace, None);
 }
