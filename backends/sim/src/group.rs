@@ -12,7 +12,7 @@ use crate::memory::lds::{Faults, Lds, Touch};
 use crate::mma::Room;
 use crate::ordering::Exposed;
 use crate::program::{Barrier, Condition, Inst, Op, Program};
-use crate::system::System;
+use crate::system::{Hardware, System};
 use crate::tally::Tally;
 use crate::trace::{Trace, Tracer};
 use crate::waits::Queue;
@@ -395,6 +395,22 @@ impl<'a, const W: usize> Group<'a, W> {
                 }
             }
             System::Message => wave.waits.push(Queue::Scalar, Default::default(), None),
+            // Time is the instructions that the wave executed: it passes, and the same every run.
+            System::GetRegister(dst, register, offset, bits) => {
+                let value = match register {
+                    Hardware::Mode => wave.mode.f32 << 4 | wave.mode.f16_f64 << 6,
+                    Hardware::Cycles => wave.executed as u32,
+                    Hardware::CyclesHigh => (wave.executed >> 32) as u32,
+                };
+                wave.set_scalar(dst, value >> offset & (u32::MAX >> (32 - bits)));
+            }
+            System::Time(first) => {
+                wave.set_scalar(first, wave.executed as u32);
+                wave.set_scalar(first + 1, (wave.executed >> 32) as u32);
+                let fills = self.program.insts[wave.pc].fills;
+                let registers = fills.map_or(Default::default(), |(_, registers)| registers);
+                wave.waits.push(Queue::Scalar, registers, None);
+            }
         }
         Ok(Flow::Next)
     }

@@ -330,7 +330,7 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
             let queue = match &op {
                 Op::Vmem(vmem) if vmem.has_result() => Some(Queue::Load),
                 Op::Ds(ds) if ds.has_result() => Some(Queue::Lds),
-                Op::Smem(_) => Some(Queue::Scalar),
+                Op::Smem(_) | Op::System(System::Time(_)) => Some(Queue::Scalar),
                 _ => None,
             };
             add_operands(&line, usize::from(queue.is_some()), &mut uses);

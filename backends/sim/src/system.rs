@@ -20,6 +20,20 @@ pub(crate) enum System {
     InvalidateScalar,
     /// A message or another event that the scalar queue counts.
     Message,
+    /// So many bits from an offset of a hardware register, to a scalar register.
+    GetRegister(u16, Hardware, u32, u32),
+    /// The time, to a register pair that the scalar queue fills.
+    Time(u16),
+}
+
+/// Hardware registers that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hardware {
+    /// Rounding, to nearest even, in the low four bits, and the denormal modes in the next four.
+    Mode,
+    /// The low and high halves of the time.
+    Cycles,
+    CyclesHigh,
 }
 
 /// The instruction of a line; none when it is another family's.
@@ -87,6 +101,15 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
             _ => unknown("only rounding to nearest even is simulated"),
         },
         _ if name.starts_with("s_setreg") => setreg(text),
+        "s_getreg_b32" => match getreg(line, text) {
+            Ok(system) => (Class::Salu, Op::System(system)),
+            Err(reason) => (Class::Salu, Op::Unknown(reason)),
+        },
+        "s_memtime" | "s_memrealtime" => (Class::Other, Op::System(System::Time(pair(0)?))),
+        "s_sendmsg_rtn_b64" if text.ends_with("sendmsg(MSG_RTN_GET_REALTIME)") => {
+            (Class::Other, Op::System(System::Time(pair(0)?)))
+        }
+        _ if name.starts_with("s_sendmsg_rtn_") => unknown("of the messages only time has a reply"),
         _ => return wait(line, text).map(|wait| (Class::Wait, Op::Wait(wait))),
     })
 }
@@ -117,14 +140,46 @@ fn immediate(line: &Line, at: usize) -> Option<i64> {
     }
 }
 
+/// Name, offset, number of bits and what follows of `hwreg(HW_REG_MODE, 4, 4), 15`.
+fn hardware(text: &str) -> Option<(&str, u32, u32, &str)> {
+    let (_, rest) = text.split_once("hwreg(")?;
+    let (inside, rest) = rest.split_once(')')?;
+    let mut parts = inside.split(',').map(str::trim);
+    // RDNA 4 has most of them by wave.
+    let name = parts.next()?.trim_start_matches("HW_REG_");
+    let name = name.strip_prefix("WAVE_").unwrap_or(name);
+    let mut part = |default: u32| match parts.next() {
+        Some(text) => u32::try_from(number(text)?).ok(),
+        None => Some(default),
+    };
+    let (offset, bits) = (part(0)?, part(32)?);
+    // The encoding has five bits for each.
+    (offset < 32 && (1..=32).contains(&bits)).then_some((name, offset, bits, rest))
+}
+
+/// `s_getreg_b32 s0, hwreg(HW_REG_MODE, 4, 4)`.
+fn getreg(line: &Line, text: &str) -> Result<System, String> {
+    let dst = match line.operands.first().map(|operand| &operand.value) {
+        Some(&Value::Scalar { first, .. }) => first,
+        _ => return Err("the destination is no scalar register".into()),
+    };
+    let (name, offset, bits, _) = hardware(text).ok_or("no such hardware register")?;
+    let register = match name {
+        "MODE" if offset + bits <= 8 => Hardware::Mode,
+        "MODE" => return Err("of the mode only rounding and denormals are simulated".into()),
+        "SHADER_CYCLES" | "SHADER_CYCLES_LO" => Hardware::Cycles,
+        "SHADER_CYCLES_HI" => Hardware::CyclesHigh,
+        name => return Err(format!("the hardware register {name} is not simulated")),
+    };
+    Ok(System::GetRegister(dst, register, offset, bits))
+}
+
 /// `s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 15`: the denormal bits of the mode.
 fn setreg<const W: usize>(text: &str) -> (Class, Op<W>) {
     let parsed = || {
-        let (_, rest) = text.split_once("hwreg(HW_REG_MODE, ")?;
-        let (range, value) = rest.split_once(')')?;
-        let (offset, size) = range.split_once(',')?;
-        let value = number(value.trim_start_matches(',').trim())?;
-        Some((number(offset.trim())?, number(size.trim())?, value as u32))
+        let (name, offset, bits, rest) = hardware(text)?;
+        let value = number(rest.trim_start_matches(',').trim())?;
+        (name == "MODE").then_some((offset, bits, value as u32))
     };
     match parsed() {
         Some((4, 4, value)) => (Class::Other, Op::System(System::DenormMode(value & 15))),

@@ -15,6 +15,7 @@ mod differential;
 mod faults;
 mod flat;
 mod gemm;
+mod hardware;
 mod instructions;
 mod kernels;
 mod lanes;

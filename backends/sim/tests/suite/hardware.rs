@@ -1,0 +1,164 @@
+//! Hardware registers and the time.
+
+use tilefold_sim::{Arg, Check, CodeObject, Launch, Report, Simulator};
+
+use crate::{build, words};
+
+fn run(object: &CodeObject, block: u32) -> (Report, Vec<u32>) {
+    let mut simulator = Simulator::new();
+    let out = simulator.memory.alloc_output(64);
+    let launch = Launch {
+        block: [block, 1, 1],
+        args: [out; 3].map(Arg::Buffer).to_vec(),
+        ..Launch::default()
+    };
+    let report = simulator.launch(object, "k", launch).unwrap();
+    (report, words(&simulator.memory.read(out)))
+}
+
+const CHIPS: [&str; 4] = ["gfx1100", "gfx1151", "gfx1201", "gfx950"];
+
+#[test]
+fn the_mode_is_what_was_set() {
+    for chip in CHIPS {
+        let mode = match chip {
+            "gfx1201" => "HW_REG_WAVE_MODE",
+            _ => "HW_REG_MODE",
+        };
+        let store = match chip {
+            "gfx950" => "global_store_dwordx4 v0, v[2:5], s[4:5]",
+            _ => "global_store_b128 v0, v[2:5], s[4:5]",
+        };
+        let load = match chip {
+            "gfx950" => "s_load_dwordx2 s[4:5], s[0:1], 0x0",
+            _ => "s_load_b64 s[4:5], s[0:1], 0x0",
+        };
+        // The assembler's defaults: f32 denormals kept by the kernel's own descriptor, others too.
+        let body = format!(
+            "{load}\ns_getreg_b32 s8, hwreg({mode}, 0, 8)\n\
+             s_setreg_imm32_b32 hwreg({mode}, 4, 4), 9\ns_getreg_b32 s9, hwreg({mode}, 4, 4)\n\
+             s_getreg_b32 s10, hwreg({mode}, 0, 4)\ns_getreg_b32 s11, hwreg({mode}, 7, 1)\n\
+             v_mov_b32 v0, 0\nv_mov_b32 v2, s8\nv_mov_b32 v3, s9\nv_mov_b32 v4, s10\n\
+             v_mov_b32 v5, s11\n{{scalar}}\n{store}"
+        );
+        let (report, out) = run(&build::kernel(chip, &body), 1);
+        assert!(report.passed(), "{chip}: {:#?}", report.findings);
+        assert_eq!(out[..4], [0xf0, 9, 0, 1], "{chip}");
+    }
+}
+
+#[test]
+fn what_has_no_meaning_here_is_named() {
+    for (chip, text, reason) in [
+        ("gfx1100", "s_getreg_b32 s0, hwreg(HW_REG_HW_ID1)", "HW_ID1"),
+        (
+            "gfx1201",
+            "s_getreg_b32 s0, hwreg(HW_REG_WAVE_STATUS)",
+            "STATUS",
+        ),
+        ("gfx950", "s_getreg_b32 s0, hwreg(HW_REG_XCC_ID)", "XCC_ID"),
+        (
+            "gfx950",
+            "s_getreg_b32 s0, hwreg(HW_REG_MODE)",
+            "only rounding",
+        ),
+        (
+            "gfx1100",
+            "s_getreg_b32 s0, hwreg(HW_REG_MODE, 8, 1)",
+            "only rounding",
+        ),
+        (
+            "gfx1100",
+            "s_sendmsg_rtn_b32 s0, sendmsg(MSG_RTN_GET_DOORBELL)",
+            "messages",
+        ),
+        (
+            "gfx950",
+            "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 1",
+            "denormal",
+        ),
+        (
+            "gfx1201",
+            "s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 2), 1",
+            "denormal",
+        ),
+    ] {
+        let unsupported = build::kernel(chip, text).unsupported("k").unwrap();
+        let [only] = &unsupported[..] else {
+            panic!("{chip} {text}: {unsupported:#?}");
+        };
+        assert!(only.reason.contains(reason), "{text}: {}", only.reason);
+    }
+}
+
+#[test]
+fn time_passes_the_same_way_every_run() {
+    for chip in CHIPS {
+        let real = match chip {
+            "gfx950" => "s_memrealtime",
+            _ => "s_sendmsg_rtn_b64",
+        };
+        let now = |pair: &str| match chip {
+            "gfx950" => format!("{real} {pair}\n{{scalar}}"),
+            _ => format!("{real} {pair}, sendmsg(MSG_RTN_GET_REALTIME)\n{{scalar}}"),
+        };
+        let cycles = match chip {
+            "gfx950" => "s_memtime s[14:15]\n{scalar}",
+            "gfx1201" => {
+                "s_getreg_b32 s14, hwreg(HW_REG_SHADER_CYCLES_LO)\n\
+                 s_getreg_b32 s15, hwreg(HW_REG_SHADER_CYCLES_HI)"
+            }
+            _ => "s_mov_b32 s15, 0\ns_getreg_b32 s14, hwreg(HW_REG_SHADER_CYCLES, 0, 20)",
+        };
+        let (load, store, sub) = match chip {
+            "gfx950" => ("s_load_dwordx2", "global_store_dwordx4", "s_sub_u32"),
+            "gfx1201" => ("s_load_b64", "global_store_b128", "s_sub_co_u32"),
+            _ => ("s_load_b64", "global_store_b128", "s_sub_u32"),
+        };
+        // Loops until time has passed, as programs do that wait for a while.
+        let body = format!(
+            "{load} s[4:5], s[0:1], 0x0\n{}\nagain:\ns_sleep 1\n{}\n{sub} s12, s10, s8\n\
+             s_cmp_lt_u32 s12, 100\ns_cbranch_scc1 again\n{cycles}\nv_mov_b32 v0, 0\n\
+             v_mov_b32 v2, s10\nv_mov_b32 v3, s11\nv_mov_b32 v4, s14\nv_mov_b32 v5, s15\n\
+             {store} v0, v[2:5], s[4:5]",
+            now("s[8:9]"),
+            now("s[10:11]")
+        );
+        let object = build::kernel(chip, &body);
+        let (report, out) = run(&object, 1);
+        assert!(report.passed(), "{chip}: {:#?}", report.findings);
+        assert!((100..120).contains(&out[0]), "{chip} {out:?}");
+        assert!(
+            (out[0] + 1..out[0] + 10).contains(&out[2]),
+            "{chip} {out:?}"
+        );
+        assert_eq!((out[1], out[3]), (0, 0), "{chip}");
+        assert_eq!(run(&object, 1).1, out, "{chip}");
+    }
+}
+
+#[test]
+fn time_is_waited_for() {
+    for (chip, time) in [
+        ("gfx950", "s_memtime s[4:5]"),
+        ("gfx950", "s_memrealtime s[4:5]"),
+        (
+            "gfx1100",
+            "s_sendmsg_rtn_b64 s[4:5], sendmsg(MSG_RTN_GET_REALTIME)",
+        ),
+        (
+            "gfx1201",
+            "s_sendmsg_rtn_b64 s[4:5], sendmsg(MSG_RTN_GET_REALTIME)",
+        ),
+    ] {
+        for (wait, count) in [("{scalar}", 0), ("", 1)] {
+            let body = format!("s_nop 0\n{time}\n{wait}\ns_mov_b32 s6, s5");
+            let (report, _) = run(&build::kernel(chip, &body), 1);
+            assert_eq!(
+                report.count(Check::MissingWait),
+                count,
+                "{chip} {time} {wait}"
+            );
+        }
+    }
+}
