@@ -73,13 +73,13 @@ pub struct InstructionConflicts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Space {
-    /// LDS, by LDS instructions.
+    /// LDS, by whatever instructions.
     Lds,
     /// Global memory, by addresses.
     Global,
     /// Global memory, by buffer resources.
     Buffer,
-    /// Global memory, LDS or scratch, by flat addresses.
+    /// Global memory or scratch, by flat addresses.
     Flat,
     /// Global memory, by scalar loads.
     Scalar,
@@ -135,7 +135,7 @@ pub struct InstructionCount {
     pub executions: u64,
     /// Lanes that were on, summed over the executions; 0 for scalar instructions.
     pub active_lanes: u64,
-    /// Bytes that it moved.
+    /// Bytes that it moved; of a load into LDS those read from memory and those written to LDS.
     pub moved: Moved,
     /// Cycles that bank conflicts added to it.
     pub conflict_cycles: u64,

@@ -242,13 +242,22 @@ impl<'a, const W: usize> Group<'a, W> {
         exec
     }
 
-    /// Counts the bytes of LDS that an instruction touched.
+    /// Counts the bytes of LDS that an LDS instruction touched.
     #[inline]
     fn moved_in_lds(&mut self, wave: &Wave<W>, touch: Option<&Touch<W>>) {
         if let Some(touch) = touch {
             let bytes = touch.requested();
             let (read, written) = if touch.write { (0, bytes) } else { (bytes, 0) };
             self.moved(wave, read, written);
+        }
+    }
+
+    /// The same of a vector memory instruction.
+    fn moved_in_lds_too(&mut self, wave: &Wave<W>, touch: &Touch<W>) {
+        let (count, bytes) = (&mut self.tally.counts[wave.pc], touch.requested());
+        match touch.write {
+            true => count.lds_written += bytes,
+            false => count.lds_read += bytes,
         }
     }
 
@@ -297,10 +306,12 @@ impl<'a, const W: usize> Group<'a, W> {
                 self.stored.clear();
                 let touch = vmem.execute(wave, self, inst);
                 self.moved_since(wave, before);
-                // Loads into LDS write it in the order of the loads.
-                if let Some(touch) = touch.as_ref().filter(|_| vmem.is_flat()) {
-                    self.moved_in_lds(wave, Some(touch));
-                    self.check_pending_bytes(touch, wave, inst);
+                if let Some(touch) = &touch {
+                    self.moved_in_lds_too(wave, touch);
+                    // Loads into LDS write it in the order of the loads.
+                    if vmem.is_flat() {
+                        self.check_pending_bytes(touch, wave, inst);
+                    }
                 }
                 let (queue, registers) = inst.fills.unwrap_or((Queue::Store, Default::default()));
                 // A flat access may be one of LDS, and is waited for as both.

@@ -36,8 +36,8 @@ pub(crate) fn report<const W: usize>(
             executions: count.executions,
             active_lanes: active(inst, count),
             moved: Moved {
-                read: count.read,
-                written: count.written,
+                read: count.read + count.lds_read,
+                written: count.written + count.lds_written,
             },
             conflict_cycles: match &inst.op {
                 Op::Ds(ds) => tally.conflicts[ds.index()].1,
@@ -59,6 +59,11 @@ pub(crate) fn report<const W: usize>(
             let sum = moved.entry(space).or_default();
             sum.read += count.read;
             sum.written += count.written;
+        }
+        if count.lds_read + count.lds_written > 0 {
+            let sum = moved.entry(Space::Lds).or_default();
+            sum.read += count.lds_read;
+            sum.written += count.lds_written;
         }
     }
     let global = |bytes: fn(&Moved) -> u64| {

@@ -10,6 +10,9 @@ pub(crate) struct Count {
     pub(crate) off: u64,
     pub(crate) read: u64,
     pub(crate) written: u64,
+    /// Bytes of LDS that a vector memory instruction moved: flat accesses, and loads into LDS.
+    pub(crate) lds_read: u64,
+    pub(crate) lds_written: u64,
 }
 
 /// What a workgroup counted and found.
@@ -63,6 +66,8 @@ impl Tally {
             sum.off += more.off;
             sum.read += more.read;
             sum.written += more.written;
+            sum.lds_read += more.lds_read;
+            sum.lds_written += more.lds_written;
         }
         self.partly_off += other.partly_off;
         self.partings += other.partings;

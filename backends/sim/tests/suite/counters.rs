@@ -1,7 +1,7 @@
 //! Counters, and that nothing depends on the number of threads.
 
 use proptest::prelude::*;
-use tilefold_sim::{Arg, Launch, Report, Simulator};
+use tilefold_sim::{Arg, Check, Launch, Moved, Report, Simulator, Space};
 
 use crate::{Bytes, build};
 
@@ -162,4 +162,81 @@ kernel void sum(global const float *x, global float *y) {
         f32::to_le_bytes(39.0),
         "the last workgroup's store stands"
     );
+}
+
+#[test]
+fn what_moves_lds_is_counted_as_such() {
+    // Of 40 work-items: a load into LDS, an atomic operation with a result and one without, and flat
+    // accesses of LDS and of memory.
+    let body = "
+s_load_dwordx2 s[4:5], s[0:1], 0x0
+v_lshlrev_b32 v2, 2, v0
+v_mov_b32 v3, 0
+s_mov_b32 m0, 0
+{scalar}
+global_load_lds_dword v2, s[4:5]
+{load}
+ds_add_rtn_u32 v4, v2, v0
+{lds}
+ds_max_u32 v2, v0
+s_mov_b64 s[8:9], src_shared_base
+v_mov_b32 v3, s9
+{lds}
+flat_load_dword v5, v[2:3]
+s_waitcnt vmcnt(0) lgkmcnt(0)
+v_mov_b32 v7, s5
+v_add_co_u32 v6, vcc, s4, v2
+v_addc_co_u32 v7, vcc, 0, v7, vcc
+flat_load_dword v5, v[6:7]
+s_waitcnt vmcnt(0) lgkmcnt(0)
+";
+    let object = build::kernel("gfx950", body);
+    let mut simulator = Simulator::new();
+    let a = simulator.memory.alloc_input(&[0; 256]);
+    let launch = Launch {
+        block: [40, 1, 1],
+        args: vec![Arg::Buffer(a)],
+        ..Launch::default()
+    };
+    let report = simulator.launch(&object, "k", launch).unwrap();
+    assert!(
+        report.count(Check::LdsUninitialized) == 0,
+        "{:#?}",
+        report.findings
+    );
+    let moved = |read, written| Moved { read, written };
+    let spaces = &report.counters.moved;
+    // Written: the load, and both atomic operations.
+    assert_eq!(spaces[&Space::Lds], moved(160, 480));
+    assert_eq!(spaces[&Space::Global], moved(160, 0));
+    assert_eq!(spaces[&Space::Flat], moved(160, 0));
+    assert_eq!(report.counters.global_bytes_read, 320);
+    assert_eq!(report.counters.global_bytes_written, 0);
+    let of = |name: &str| {
+        let mut found = report.instructions.iter();
+        found
+            .find(|inst| inst.instruction.starts_with(name))
+            .expect("it was executed")
+            .moved
+    };
+    assert_eq!(of("global_load_lds"), moved(160, 160));
+    assert_eq!(of("ds_add_rtn"), moved(0, 160));
+    assert_eq!(of("ds_max"), moved(0, 160));
+    assert_eq!(of("flat_load"), moved(160, 0));
+}
+
+#[test]
+fn conflicts_of_atomic_operations_are_those_of_writes() {
+    let body = "v_lshlrev_b32 v2, 4, v0\nv_and_b32 v2, 1023, v2\n\
+                ds_store_b32 v2, v0\n{lds}\nds_add_rtn_u32 v4, v2, v0\n{lds}";
+    let object = build::kernel("gfx1100", body);
+    let launch = Launch {
+        block: [32, 1, 1],
+        ..Launch::default()
+    };
+    let report = Simulator::new().launch(&object, "k", launch).unwrap();
+    assert!(report.passed(), "{:#?}", report.findings);
+    assert_eq!(report.counters.lds_conflict_cycles_read, 0);
+    let accesses = report.counters.conflicts.iter().map(|inst| inst.access);
+    assert_eq!(accesses.collect::<Vec<_>>(), ["write", "write"]);
 }
