@@ -14,6 +14,7 @@ use crate::ordering::Exposed;
 use crate::program::{Barrier, Condition, Inst, Op, Program};
 use crate::system::{Hardware, System};
 use crate::tally::Tally;
+use crate::text::NULL;
 use crate::trace::{Trace, Tracer};
 use crate::waits::Queue;
 use crate::wave::{HISTORY, State, Wave};
@@ -416,8 +417,10 @@ impl<'a, const W: usize> Group<'a, W> {
                 wave.set_scalar(dst, value >> offset & (u32::MAX >> (32 - bits)));
             }
             System::Time(first) => {
-                wave.set_scalar(first, wave.executed as u32);
-                wave.set_scalar(first + 1, (wave.executed >> 32) as u32);
+                if first != NULL {
+                    wave.set_scalar(first, wave.executed as u32);
+                    wave.set_scalar(first + 1, (wave.executed >> 32) as u32);
+                }
                 let fills = self.program.insts[wave.pc].fills;
                 let registers = fills.map_or(Default::default(), |(_, registers)| registers);
                 wave.waits.push(Queue::Scalar, registers, None);
