@@ -3,6 +3,7 @@
 use crate::{
     AddressError,
     node::Node,
+    program::{Instruction, Program},
     word::{Operator, Word},
 };
 use egg::{Id, Language, RecExpr};
@@ -202,6 +203,13 @@ impl Term {
             });
         }
         values[values.len() - 1]
+    }
+
+    /// Emits the term as it stands; its value.
+    pub fn emit<V: Clone>(&self, mut emit: impl FnMut(Instruction<'_, V>) -> V) -> V {
+        let program = Program::new([self]);
+        let entry = program.entry(&mut emit);
+        program.step(&entry, &mut emit).remove(0)
     }
 
     /// The variables, each once, in order.

@@ -1,65 +1,60 @@
-//! Offsets as code: a part that depends on the thread alone, computed once, and constants.
+//! Offsets as code: what depends on the thread, what is the same for all threads, and constants.
 
-use super::emit::Emit;
-use crate::{PassError, access::in_lds};
+use super::{emit::Emit, global::Matrix};
+use crate::{
+    PassError,
+    access::{Coordinates, in_lds},
+};
 use melior::ir::Value;
-use tilefold_address::{Instruction, Limits, Operator, Space, Term, Variable, place};
+use tilefold_address::{
+    Access, Instruction, Kind, Limits, Operands, Operator, ScalarOperand, Space, Term, Variable,
+    place,
+};
 use tilefold_layout::{ComposedLayout, Layout};
 
-/// Emits `layout(thread)` for a layout over threads: the sum over its modes of
-/// ((thread / d) mod extent) * stride, d the product of the extents before.
-///
-/// Returns `None` where the layout is zero for every thread.
+/// Emits `layout(thread)` for a layout over threads; `None` where it is zero for every thread.
 pub fn of_thread<'c>(
     emit: &Emit<'c>,
     thread: Value<'c, 'c>,
     layout: &Layout,
-) -> Option<Value<'c, 'c>> {
-    let modes = layout.coalesce().flat_modes();
-    let mut divisor = 1;
-    let mut sum: Option<Value<'c, 'c>> = None;
-    for (position, (extent, stride)) in modes.iter().copied().enumerate() {
-        let (own, is_last) = (divisor, position + 1 == modes.len());
-        divisor *= extent;
-        if stride == 0 || extent == 1 {
-            continue;
-        }
-        let mut coordinate = thread;
-        if own > 1 {
-            coordinate = emit.binary("llvm.udiv", coordinate, emit.constant(32, own));
-        }
-        if !is_last {
-            coordinate = emit.binary("llvm.urem", coordinate, emit.constant(32, extent));
-        }
-        let term = if stride == 1 {
-            coordinate
-        } else {
-            emit.mul(coordinate, emit.constant(32, stride))
-        };
-        sum = Some(match sum {
-            Some(sum) => emit.add(sum, term),
-            None => term,
-        });
+) -> Result<Option<Value<'c, 'c>>, PassError> {
+    let term = Term::of_layout(layout, &threads(layout)?)?;
+    if term == Term::constant(0) {
+        return Ok(None);
     }
-    sum
+    Ok(Some(term.emit(|instruction| match instruction {
+        Instruction::Constant(value) => emit.constant(32, value.into()),
+        Instruction::Variable(_) => thread,
+        Instruction::Binary(operator, left, right) => operation(emit, operator, left, right),
+    })))
 }
 
-/// Byte offsets of one operand's accesses to its tile in LDS: registers, computed at the top of
-/// the kernel, and constants that the instructions add.
+/// The thread's number in a layout over threads.
+fn threads(layout: &Layout) -> Result<Term, PassError> {
+    Ok(Term::variable(Variable::thread(word(layout.size())?)))
+}
+
+/// A number of an offset.
+fn word(value: i64) -> Result<u32, PassError> {
+    let wanted = "an offset of 32 bits";
+    u32::try_from(value).map_err(|_| PassError::Form { wanted, found: 0 })
+}
+
+/// Byte offsets of one operand's accesses: registers, scalars, and constants that the instructions
+/// add. All are computed at the top of the kernel: none depends on the step.
 ///
 /// Offsets are terms of `tilefold-address`, which finds the fewest registers: where a constant
 /// meets no bit that a register ever has, xor is addition, and addition of a constant is the
 /// instruction's own.
-pub struct SharedAddress<'c> {
-    registers: Vec<Value<'c, 'c>>,
-    /// Register and constant of each access.
-    accesses: Vec<(usize, i64)>,
+pub struct Placed<'c> {
+    operands: Operands<Value<'c, 'c>>,
+    accesses: Vec<Access>,
 }
 
-impl<'c> SharedAddress<'c> {
-    /// Prepares the accesses of `width` consecutive values each. `layout` is the thread-value
-    /// layout, `placement` the tile's layout in LDS, `bytes` the size of an element.
-    pub fn new(
+impl<'c> Placed<'c> {
+    /// Places accesses of `width` consecutive values each to a tile in LDS. `layout` is the
+    /// thread-value layout, `placement` the tile's layout in LDS, `bytes` the size of an element.
+    pub fn in_lds(
         emit: &Emit<'c>,
         thread: Value<'c, 'c>,
         layout: &Layout,
@@ -68,12 +63,7 @@ impl<'c> SharedAddress<'c> {
         bytes: i64,
     ) -> Result<Self, PassError> {
         let [threads, values] = in_lds(placement, layout)?;
-        let word = |value: i64| {
-            let wanted = "an offset of 32 bits";
-            u32::try_from(value).map_err(|_| PassError::Form { wanted, found: 0 })
-        };
-        let index = Term::variable(Variable::thread(word(threads.size())?));
-        let base = Term::of_layout(&threads, &index)?;
+        let base = Term::of_layout(&threads, &self::threads(&threads)?)?;
         let bytes = word(bytes)?;
         let offsets = values
             .offsets()
@@ -87,32 +77,95 @@ impl<'c> SharedAddress<'c> {
                 Ok(swizzled * bytes)
             })
             .collect::<Result<Vec<Term>, PassError>>()?;
-        let placed = place(&offsets, &Space::lds(), &Limits::default())?;
+        Self::new(emit, &offsets, &Space::lds(), |_| thread)
+    }
+
+    /// Places accesses through a descriptor to a tile of `tile` elements of a matrix, at
+    /// `positions` of the tile and from where the threads of `coordinates` lie. What lies across
+    /// lines goes to the scalar operand, as far as it is the same for all threads. The immediate
+    /// of such instructions has `immediate_bits` bits.
+    pub fn in_matrix(
+        emit: &Emit<'c>,
+        thread: Value<'c, 'c>,
+        matrix: &Matrix<'c>,
+        tile: [i64; 2],
+        coordinates: &Coordinates,
+        positions: &[[i64; 2]],
+        immediate_bits: u32,
+    ) -> Result<Self, PassError> {
+        let bytes = matrix.bytes();
+        // What the kernel's conditions on leading dimensions leave: a tile spans less than 2 GiB.
+        let most = i64::from(i32::MAX) / (tile[0].max(tile[1]) * bytes);
+        let ld = Variable::new(LD, Kind::Uniform, 1, word(most)?);
+        let ld = Term::variable(ld);
+        let (across, along) = (1 - matrix.along, matrix.along);
+        let part = |coordinate: usize| -> Result<Term, PassError> {
+            let layout = &coordinates.threads[coordinate];
+            Ok(Term::of_layout(layout, &threads(layout)?)?)
+        };
+        let thread_part = part(across)? * ld.clone() + part(along)?;
+        let offsets = positions
+            .iter()
+            .map(|position| {
+                let mut offset = thread_part.clone() + word(position[along])?;
+                if position[across] != 0 {
+                    offset = offset + ld.clone() * word(position[across])?;
+                }
+                Ok(offset * word(bytes)?)
+            })
+            .collect::<Result<Vec<Term>, PassError>>()?;
+        let space = Space::buffer(immediate_bits, ScalarOperand::Uniform);
+        Self::new(emit, &offsets, &space, |variable| {
+            if *variable.name == *LD {
+                matrix.ld
+            } else {
+                thread
+            }
+        })
+    }
+
+    fn new(
+        emit: &Emit<'c>,
+        offsets: &[Term],
+        space: &Space,
+        variable: impl Fn(&Variable) -> Value<'c, 'c>,
+    ) -> Result<Self, PassError> {
+        let placed = place(offsets, space, &Limits::default())?;
         let one = |instruction: Instruction<'_, Value<'c, 'c>>| match instruction {
             Instruction::Constant(value) => emit.constant(32, value.into()),
-            Instruction::Variable(_) => thread,
+            Instruction::Variable(name) => variable(name),
             Instruction::Binary(operator, left, right) => operation(emit, operator, left, right),
         };
         let entry = placed.entry(one);
-        // Nothing depends on the step: all is computed here.
-        let registers = placed.step(&entry, one).registers;
-        let accesses = placed
-            .accesses()
-            .iter()
-            .map(|access| (access.register, i64::from(access.immediate)))
-            .collect();
         Ok(Self {
-            registers,
-            accesses,
+            operands: placed.step(&entry, one),
+            accesses: placed.accesses().to_vec(),
         })
+    }
+
+    /// Number of accesses.
+    pub fn len(&self) -> usize {
+        self.accesses.len()
     }
 
     /// Register part and constant part, in bytes, of access `index`.
     pub fn access(&self, index: usize) -> (Value<'c, 'c>, i64) {
-        let (register, constant) = self.accesses[index];
-        (self.registers[register], constant)
+        let access = self.accesses[index];
+        (
+            self.operands.registers[access.register],
+            access.immediate.into(),
+        )
+    }
+
+    /// Scalar part of access `index`, where it has one.
+    pub fn scalar(&self, index: usize) -> Option<Value<'c, 'c>> {
+        let scalar = self.accesses[index].scalar?;
+        Some(self.operands.scalars[scalar])
     }
 }
+
+/// The leading dimension's name in terms.
+const LD: &str = "ld";
 
 /// Emits an operation on offsets.
 fn operation<'c>(

@@ -48,7 +48,7 @@ impl<'c> Lowering<'c, '_> {
         let width = atom.elements(matrix.element);
         let exchanged = text(&operation, "exchange")? == HALVES;
 
-        let thread = matrix.thread_offset(emit, self.thread, &coordinates);
+        let thread = matrix.thread_offset(emit, self.thread, &coordinates)?;
         let mut starts = coordinates.values.iter().step_by(width as usize);
         let mut pieces = Vec::new();
         for sum in self.results(emit, &sums) {
@@ -100,7 +100,7 @@ impl<'c> Lowering<'c, '_> {
                 matrix.extents[matrix.along],
                 start[matrix.along],
             ),
-            thread: self.along(emit, &matrix, &coordinates),
+            thread: self.along(emit, &matrix, &coordinates)?,
             matrix,
         };
         let whole = emit.constant(32, tile[lines.matrix.along]);
@@ -127,9 +127,10 @@ impl<'c> Lowering<'c, '_> {
         emit: &Emit<'c>,
         matrix: &Matrix<'c>,
         coordinates: &Coordinates,
-    ) -> Value<'c, 'c> {
-        super::address::of_thread(emit, self.thread, &coordinates.threads[matrix.along])
-            .unwrap_or_else(|| emit.constant(32, 0))
+    ) -> Result<Value<'c, 'c>, PassError> {
+        let layout = &coordinates.threads[matrix.along];
+        let along = super::address::of_thread(emit, self.thread, layout)?;
+        Ok(along.unwrap_or_else(|| emit.constant(32, 0)))
     }
 
     /// Results of an atom in a lane.

@@ -2,12 +2,12 @@
 
 use super::{
     Lowered, Lowering, Staged,
-    address::of_thread,
+    address::{Placed, of_thread},
     emit::{BUFFER, Emit},
 };
 use crate::{PassError, access::Coordinates, rewrite};
 use melior::ir::{Type, Value, operation::OperationRef};
-use std::rc::Rc;
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
 use tilefold_dialect::{
     atoms::CopyAtom,
     element::ElementType,
@@ -24,6 +24,8 @@ pub struct Matrix<'c> {
     /// Which coordinate is contiguous.
     pub along: usize,
     pub access: Access,
+    /// Places of loads through a descriptor, by thread-value layout and elements of a load.
+    pub placed: RefCell<HashMap<(String, i64), Rc<Placed<'c>>>>,
 }
 
 /// How accesses of A, B or C are kept inside it.
@@ -75,15 +77,15 @@ impl<'c> Matrix<'c> {
         emit: &Emit<'c>,
         thread: Value<'c, 'c>,
         coordinates: &Coordinates,
-    ) -> Value<'c, 'c> {
+    ) -> Result<Value<'c, 'c>, PassError> {
         let mut sum = emit.constant(32, 0);
         for coordinate in [0, 1] {
-            if let Some(position) = of_thread(emit, thread, &coordinates.threads[coordinate]) {
+            if let Some(position) = of_thread(emit, thread, &coordinates.threads[coordinate])? {
                 let elements = emit.mul(position, self.stride(emit, coordinate));
                 sum = emit.add(sum, elements);
             }
         }
-        emit.mul(sum, emit.constant(32, self.bytes()))
+        Ok(emit.mul(sum, emit.constant(32, self.bytes())))
     }
 
     /// Of a value at `position` in its tile, bytes across lines, in 32 bits, and bytes along
@@ -102,20 +104,17 @@ impl<'c> Matrix<'c> {
     }
 }
 
-/// Where the loads of a tile start, and where each lies from there.
-enum Base<'c> {
-    /// An address, and each load's bytes from it in a lane, in 32 bits.
-    Pointer(Value<'c, 'c>, Vec<Value<'c, 'c>>),
-    /// A descriptor, bytes from its start to a lane's first element, and from there the bytes
-    /// across lines of each load, which are the same for all lanes.
-    Buffer(Value<'c, 'c>, Value<'c, 'c>, Vec<Option<Value<'c, 'c>>>),
+/// Where the loads of a tile are.
+enum Source<'c> {
+    /// An address, and for each load a lane's bytes from it, in 32 bits, and a constant.
+    Address(Value<'c, 'c>, Vec<(Value<'c, 'c>, i64)>),
+    /// A descriptor, and places from its start.
+    Buffer(Value<'c, 'c>, Rc<Placed<'c>>),
 }
 
 /// The loads of one tile, each to be emitted where the schedule has it.
 pub struct TileLoads<'c> {
-    base: Base<'c>,
-    /// What each load adds to that, in bytes.
-    constants: Vec<i64>,
+    source: Source<'c>,
     bits: i64,
     r#type: Type<'c>,
 }
@@ -123,7 +122,10 @@ pub struct TileLoads<'c> {
 impl<'c> TileLoads<'c> {
     /// Loads of each lane.
     pub fn len(&self) -> usize {
-        self.constants.len()
+        match &self.source {
+            Source::Address(_, lanes) => lanes.len(),
+            Source::Buffer(_, placed) => placed.len(),
+        }
     }
 
     /// Emits load `index`; an integer vector.
@@ -136,19 +138,21 @@ impl<'c> TileLoads<'c> {
     /// Through an address, the instruction adds a lane's 32 bits to 64 bits of a scalar. LLVM
     /// takes that form where it sees the lane's part widened beside the load.
     pub fn load(&self, emit: &Emit<'c>, index: usize) -> Value<'c, 'c> {
-        let constant = self.constants[index];
-        match &self.base {
-            Base::Pointer(base, lanes) => {
-                let lane = emit.widen(emit.stay(lanes[index]));
+        match &self.source {
+            Source::Address(base, lanes) => {
+                let (lane, constant) = lanes[index];
+                let lane = emit.widen(emit.stay(lane));
                 let pointer = emit.offset_by(emit.offset(*base, lane), constant);
                 emit.load(pointer, self.r#type, self.bits / 8)
             }
-            Base::Buffer(resource, thread, across) => {
+            Source::Buffer(resource, placed) => {
+                let (register, constant) = placed.access(index);
                 let offset = match constant {
-                    0 => *thread,
-                    _ => emit.add(*thread, emit.constant(32, constant)),
+                    0 => register,
+                    _ => emit.add(register, emit.constant(32, constant)),
                 };
-                let scalar = across[index].unwrap_or_else(|| emit.constant(32, 0));
+                let scalar = placed.scalar(index);
+                let scalar = scalar.unwrap_or_else(|| emit.constant(32, 0));
                 let words = self.bits / 32;
                 let raw = if words == 0 {
                     emit.int(self.bits as u32)
@@ -188,6 +192,7 @@ impl<'c> Lowering<'c, '_> {
                 "clamped" => Access::Clamped,
                 _ => Access::Global,
             },
+            placed: RefCell::default(),
         };
         self.bind(
             rewrite::result(operation, 0)?,
@@ -265,7 +270,8 @@ impl<'c> Lowering<'c, '_> {
     ) -> Result<TileLoads<'c>, PassError> {
         let [block, step] = at;
         let tile = integers::<2>(&operation, names[0])?;
-        let coordinates = Coordinates::new(&layout(&operation, names[1])?, tile)?;
+        let threads = layout(&operation, names[1])?;
+        let coordinates = Coordinates::new(&threads, tile)?;
         let atom = CopyAtom::by_name(text(&operation, names[2])?).ok_or(PassError::Form {
             wanted: "a load atom",
             found: 0,
@@ -279,7 +285,7 @@ impl<'c> Lowering<'c, '_> {
         let column = emit.mul(step, emit.constant(32, tile[1]));
         let base = emit.offset(panel, matrix.offset_of(emit, 1, column));
         let positions = coordinates.values.iter().step_by(width as usize).copied();
-        let (base, constants) = if matrix.access == Access::Buffer {
+        let source = if matrix.access == Access::Buffer {
             // Of rows that are lines the panel's span, less what the steps before have passed.
             let bytes = if matrix.along == 1 {
                 let whole = self.span(&entry, matrix, tile, [row, entry.constant(32, 0)], true);
@@ -287,23 +293,39 @@ impl<'c> Lowering<'c, '_> {
             } else {
                 self.span(emit, matrix, tile, [row, column], false)
             };
-            let thread = matrix.thread_offset(&entry, self.thread, &coordinates);
-            let (across, constants) = positions
-                .map(|position| matrix.value_offset(&entry, position))
-                .unzip();
-            let resource = descriptor(emit, base, bytes);
-            (Base::Buffer(resource, thread, across), constants)
+            let key = (threads.to_string(), width);
+            let known = matrix.placed.borrow().get(&key).cloned();
+            let placed = match known {
+                Some(placed) => placed,
+                None => {
+                    let bits = self.plan.machine.buffer_offset_bits;
+                    let entry = self.entry;
+                    let positions = positions.collect::<Vec<_>>();
+                    let placed = Placed::in_matrix(
+                        &entry,
+                        self.thread,
+                        matrix,
+                        tile,
+                        &coordinates,
+                        &positions,
+                        bits,
+                    )?;
+                    let placed = Rc::new(placed);
+                    matrix.placed.borrow_mut().insert(key, placed.clone());
+                    placed
+                }
+            };
+            Source::Buffer(descriptor(emit, base, bytes), placed)
         } else {
-            let (lanes, constants) = positions
+            let lanes = positions
                 .map(|position| self.lane_offset(matrix, &coordinates, position, row, width))
-                .unzip();
-            (Base::Pointer(base, lanes), constants)
+                .collect::<Result<_, _>>()?;
+            Source::Address(base, lanes)
         };
         let r#type = emit.vector(width, matrix.element.bits());
         let bits = i64::from(atom.bits);
         Ok(TileLoads {
-            base,
-            constants,
+            source,
             bits,
             r#type,
         })
@@ -321,13 +343,13 @@ impl<'c> Lowering<'c, '_> {
         position: [i64; 2],
         first: Value<'c, 'c>,
         width: i64,
-    ) -> (Value<'c, 'c>, i64) {
+    ) -> Result<(Value<'c, 'c>, i64), PassError> {
         let entry = self.entry;
-        let of_thread = |coordinate: usize| {
-            of_thread(&entry, self.thread, &coordinates.threads[coordinate])
-                .unwrap_or_else(|| entry.constant(32, 0))
+        let of_thread = |coordinate: usize| -> Result<Value<'c, 'c>, PassError> {
+            let part = of_thread(&entry, self.thread, &coordinates.threads[coordinate])?;
+            Ok(part.unwrap_or_else(|| entry.constant(32, 0)))
         };
-        let mut row = entry.add(of_thread(0), entry.constant(32, position[0]));
+        let mut row = entry.add(of_thread(0)?, entry.constant(32, position[0]));
         if matrix.access == Access::Clamped {
             let accessed = if matrix.along == 0 { width } else { 1 };
             let left = entry.binary("llvm.sub", matrix.extents[0], first);
@@ -335,9 +357,9 @@ impl<'c> Lowering<'c, '_> {
             row = entry.op("llvm.intr.umin", &[row, last], entry.int(32), &[]);
         }
         let (column, constant) = if matrix.along == 1 {
-            (of_thread(1), position[1] * matrix.bytes())
+            (of_thread(1)?, position[1] * matrix.bytes())
         } else {
-            let column = entry.add(of_thread(1), entry.constant(32, position[1]));
+            let column = entry.add(of_thread(1)?, entry.constant(32, position[1]));
             (column, 0)
         };
         let elements = entry.add(
@@ -345,7 +367,7 @@ impl<'c> Lowering<'c, '_> {
             entry.mul(column, matrix.stride(&entry, 1)),
         );
         let bytes = entry.mul(elements, entry.constant(32, matrix.bytes()));
-        (bytes, constant)
+        Ok((bytes, constant))
     }
 
     /// Bytes from the first element of a tile at `start` to the end of the last one of its

@@ -2,7 +2,7 @@
 
 use super::{
     Lowered, Lowering, Staged,
-    address::SharedAddress,
+    address::Placed,
     emit::{Emit, LDS},
     registers::arrange,
 };
@@ -30,7 +30,7 @@ pub struct Shared<'c> {
 }
 
 /// Addresses already computed, by operand, thread-value layout and elements of an access.
-pub type Addresses<'c> = HashMap<(String, String, i64), SharedAddress<'c>>;
+pub type Addresses<'c> = HashMap<(String, String, i64), Placed<'c>>;
 
 impl<'c> Shared<'c> {
     /// Address of buffer `buffer`.
@@ -174,7 +174,7 @@ impl<'c> Lowering<'c, '_> {
         if !self.addresses.contains_key(&key) {
             let bytes = i64::from(shared.element.bits()) / 8;
             let placement = &shared.placement;
-            let address = SharedAddress::new(&entry, self.thread, layout, placement, width, bytes)?;
+            let address = Placed::in_lds(&entry, self.thread, layout, placement, width, bytes)?;
             self.addresses.insert(key.clone(), address);
         }
         let address = self.addresses.get(&key).ok_or(PassError::Form {
