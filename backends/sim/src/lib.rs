@@ -88,6 +88,7 @@ mod memory;
 mod metadata;
 mod mma;
 mod object;
+mod operation;
 mod ordering;
 mod program;
 mod report;

@@ -98,6 +98,16 @@ impl Descriptor {
         self.rsrc1 >> 21 & 1 == 1
     }
 
+    /// Whether the wave runs in IEEE mode. RDNA 4 has no such mode, the bit another meaning.
+    pub(crate) fn ieee(self) -> bool {
+        self.rsrc1 >> 23 & 1 == 1
+    }
+
+    /// Whether f16 results past the largest number become it instead of infinity.
+    pub(crate) fn f16_saturates(self) -> bool {
+        self.rsrc1 >> 26 & 1 == 1
+    }
+
     /// Vector registers of a wave on gfx90a and later: those of both kinds, in blocks of eight.
     pub(crate) fn unified_vgprs(self) -> u32 {
         8 * ((self.rsrc1 & 63) + 1)

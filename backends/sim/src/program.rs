@@ -15,10 +15,11 @@ use crate::memory::ds::Ds;
 use crate::memory::scalar::Smem;
 use crate::mma::{Mfma, Wmma};
 use crate::object::CodeObject;
+use crate::operation::{dual, operation};
 use crate::salu::Salu;
 use crate::system::{self, System};
 use crate::text::{Line, M0, NULL, SCALARS, Value};
-use crate::valu::{self, Dot, LaneOp, Packed, Recode, Swap, Valu};
+use crate::valu::{Dot, LaneOp, Packed, Recode, Swap, Valu};
 use crate::waits::{Queue, Registers, Wait};
 
 /// What an instruction does.
@@ -326,7 +327,10 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
         }
         None => {
             let line = Line::parse(text);
-            let (class, op) = operation(&line, text, chip, ds_count);
+            let (class, op) = match system::control(&line, text) {
+                Some(control) => control,
+                None => operation(&line, chip, ds_count),
+            };
             let queue = match &op {
                 Op::Vmem(vmem) if vmem.has_result() => Some(Queue::Load),
                 Op::Ds(ds) if ds.has_result() => Some(Queue::Lds),
@@ -389,104 +393,6 @@ fn add_implicit(line: &Line, wave: usize, registers: &mut Registers) {
         || line.name == "v_dual_cndmask_b32";
     if reads_vcc {
         registers.add_scalar(crate::text::VCC, wave as u16 / 32);
-    }
-}
-
-fn dual<const W: usize>(lines: &[Line; 2], isa: Isa) -> Result<Op<W>, String> {
-    let half = |line: &Line| {
-        let name = match line.name.strip_prefix("v_dual_") {
-            Some(rest) => format!("v_{rest}"),
-            None => return Err("not a dual instruction".to_owned()),
-        };
-        let line = Line {
-            name,
-            ..line.clone()
-        };
-        let row = valu::row(&line.name).ok_or("unknown mnemonic")?;
-        Valu::new(&line, row, isa)
-    };
-    let [x, y] = lines;
-    Ok(Op::Dual(Box::new([half(x)?, half(y)?])))
-}
-
-fn operation<const W: usize>(
-    line: &Line,
-    text: &str,
-    chip: Chip,
-    ds_count: &mut usize,
-) -> (Class, Op<W>) {
-    let name = line.name.as_str();
-    let known = |class: Class, op: Result<Op<W>, String>| (class, op.unwrap_or_else(Op::Unknown));
-    if let Some((class, op)) = system::control(line, text) {
-        return (class, op);
-    }
-    if name.starts_with("ds_") {
-        let ds = Ds::new(line, chip.isa, *ds_count).map(|ds| Op::Ds(Box::new(ds)));
-        *ds_count += 1;
-        return known(Class::Lds, ds);
-    }
-    if ["global_", "flat_", "buffer_", "scratch_"]
-        .iter()
-        .any(|space| name.starts_with(space))
-    {
-        return known(
-            Class::Vmem,
-            Vmem::new(line, chip.isa, *ds_count).map(|vmem| {
-                *ds_count += usize::from(vmem.touches_lds());
-                Op::Vmem(Box::new(vmem))
-            }),
-        );
-    }
-    if name.starts_with("s_load_") || name.starts_with("s_buffer_load_") {
-        return known(
-            Class::Smem,
-            Smem::new(line, chip.isa).map(|smem| Op::Smem(Box::new(smem))),
-        );
-    }
-    if name.starts_with("v_wmma_") {
-        return known(
-            Class::Mma,
-            Wmma::new::<W>(line, chip.isa).map(|mma| Op::Wmma(Box::new(mma))),
-        );
-    }
-    if name.starts_with("v_swmmac_") {
-        let reason = "products of sparse matrices are not simulated";
-        return (Class::Mma, Op::Unknown(reason.into()));
-    }
-    if name.starts_with("v_mfma_") || name.starts_with("v_smfmac_") {
-        let mfma = match (W, chip.isa) {
-            (64, Isa::Gfx9) => Mfma::new(line),
-            _ => Err("MFMA is simulated on gfx950 in wave64 only".into()),
-        };
-        return known(Class::Mma, mfma.map(|mma| Op::Mfma(Box::new(mma))));
-    }
-    if name.starts_with("s_") {
-        return match Salu::new(line) {
-            Some(salu) => known(Class::Salu, salu.map(Op::Salu)),
-            None => (Class::Salu, Op::Unknown("unknown mnemonic".into())),
-        };
-    }
-    if let Some(op) = valu::lane_op(line) {
-        return known(Class::Valu, op.map(|op| Op::Lane(Box::new(op))));
-    }
-    if let Some(op) = valu::recode(line) {
-        return known(Class::Valu, op.map(|op| Op::Recode(Box::new(op))));
-    }
-    if let Some(op) = valu::swap(line) {
-        return known(Class::Valu, op.map(Op::Swap));
-    }
-    if let Some(dot) = Dot::new(line) {
-        return known(Class::Valu, dot.map(|dot| Op::Dot(Box::new(dot))));
-    }
-    if let Some(op) = valu::packed(line) {
-        return known(Class::Valu, op.map(|op| Op::Packed(Box::new(op))));
-    }
-    match valu::row_of(line) {
-        Some(row) => known(
-            Class::Valu,
-            Valu::new(line, row, chip.isa).map(|valu| Op::Valu(Box::new(valu))),
-        ),
-        None => (Class::Other, Op::Unknown("unknown mnemonic".into())),
     }
 }
 

@@ -59,6 +59,7 @@ impl Start {
                 f32: self.descriptor.denormals_f32(),
                 f16_f64: self.descriptor.denormals_f16_f64(),
                 clamp_nan: self.isa == Isa::Gfx12 || self.descriptor.clamp_nan(),
+                scales: self.isa == Isa::Gfx12 || !self.descriptor.ieee(),
             },
             waits: Default::default(),
             scratch: vec![0; self.scratch_bytes as usize * W],

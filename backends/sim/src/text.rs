@@ -3,6 +3,8 @@
 //! Only decoding sees text: `v_fma_f32 v0, -v1, |v2|, 1.0 clamp` becomes a mnemonic, operands and
 //! modifiers, from which the instruction families build their micro-operations.
 
+use std::cell::Cell;
+
 /// Register halves of 16-bit operands, written `.l` and `.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Half {
@@ -54,6 +56,18 @@ pub(crate) struct Operand {
     pub(crate) sext: bool,
 }
 
+/// A modifier: its value is empty for a flag such as `clamp`.
+#[derive(Debug, Clone)]
+pub(crate) struct Modifier {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    /// Whether the instruction's family asked for it; what nobody asks for must not be ignored.
+    pub(crate) read: Cell<bool>,
+}
+
+/// Modifiers that choose how caches treat an access, which changes no result.
+const CACHE_POLICY: [&str; 8] = ["glc", "slc", "dlc", "sc0", "sc1", "nt", "th", "scope"];
+
 /// One instruction's text in parts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line {
@@ -63,8 +77,7 @@ pub(crate) struct Line {
     /// Whether sources and result are parts of registers, as gfx9's SDWA encoding selects them.
     pub(crate) sdwa: bool,
     pub(crate) operands: Vec<Operand>,
-    /// `(name, value)`; the value is empty for a flag such as `clamp`.
-    pub(crate) modifiers: Vec<(String, String)>,
+    pub(crate) modifiers: Vec<Modifier>,
 }
 
 impl Line {
@@ -88,7 +101,11 @@ impl Line {
             }
             for word in words {
                 let (name, value) = word.split_once(':').unwrap_or((word, ""));
-                line.modifiers.push((name.to_owned(), value.to_owned()));
+                line.modifiers.push(Modifier {
+                    name: name.to_owned(),
+                    value: value.to_owned(),
+                    read: Cell::new(false),
+                });
             }
         }
         line.operands = pieces
@@ -102,10 +119,18 @@ impl Line {
 
     /// The value of a modifier, if it is there.
     pub(crate) fn modifier(&self, name: &str) -> Option<&str> {
+        let modifier = self.modifiers.iter().find(|known| known.name == name)?;
+        modifier.read.set(true);
+        Some(&modifier.value)
+    }
+
+    /// A modifier that changes results and that nobody has asked for.
+    pub(crate) fn unread(&self) -> Option<&str> {
         self.modifiers
             .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.as_str())
+            .map(|modifier| (modifier.name.as_str(), modifier.read.get()))
+            .find(|(name, read)| !read && !CACHE_POLICY.contains(name))
+            .map(|(name, _)| name)
     }
 
     pub(crate) fn flag(&self, name: &str) -> bool {

@@ -17,6 +17,8 @@ pub(crate) struct Mode {
     pub(crate) f16_f64: u32,
     /// Whether clamping turns NaN into 0.
     pub(crate) clamp_nan: bool,
+    /// Whether output scales count, which they do not in IEEE mode.
+    pub(crate) scales: bool,
 }
 
 /// Why a wave does not run.

@@ -142,6 +142,20 @@ impl Wmma {
                 },
             )? as u32),
         };
+        // What no encoding or no type has.
+        let real = matches!(a.bits(), 16);
+        let narrow = matches!(accumulator, Accumulator::F16 | Accumulator::Bf16);
+        let none = [
+            select[0] || select[1],
+            select[2] && !(narrow && isa == Isa::Gfx11),
+            line.flag("clamp") && accumulator != Accumulator::I32,
+            !real && (neg[1][0] || neg[1][1]),
+            accumulator == Accumulator::I32 && (neg[0][2] || neg[1][2]),
+            matches!(a, Element::Fp8 | Element::Bf8) && (neg[0][0] || neg[0][1]),
+        ];
+        if none.contains(&true) {
+            return None;
+        }
         Some(Wmma {
             a: input(1, a)?,
             b: input(2, b)?,

@@ -88,7 +88,11 @@ impl Dot {
     }
 
     fn build(line: &Line, name: &str) -> Option<Dot> {
-        let signs: [bool; 3] = line.bits("neg_lo", false);
+        // Whether A and B are signed, where the name does not say it.
+        let signs: [bool; 3] = match name.contains("_iu") {
+            true => line.bits("neg_lo", false),
+            false => [false; 3],
+        };
         let int = |bits, signed| [Element::Int(bits, signed); 2];
         // A trailing `c` or `acc` adds to the destination, which the text does not repeat.
         let (name, accumulates) = match name.split_once('_')? {
@@ -113,13 +117,6 @@ impl Dot {
             _ => return None,
         };
         let real = !matches!(elements[0], Element::Int(..));
-        let plain = line
-            .modifiers
-            .iter()
-            .all(|(modifier, _)| modifier == "clamp" || modifier == "neg_lo");
-        if !plain || line.dpp || real && !line.modifiers.is_empty() {
-            return None;
-        }
         let dst = match line.operands.first()?.value {
             Value::Vector { first, .. } => first,
             _ => return None,
@@ -134,7 +131,7 @@ impl Dot {
                 Input::new(line.operands.get(2)?, Type::B32, false)?,
                 Input::new(line.operands.get(addend)?, ty, false)?,
             ],
-            saturate: line.flag("clamp"),
+            saturate: !real && line.flag("clamp"),
         })
     }
 

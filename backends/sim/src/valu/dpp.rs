@@ -21,11 +21,13 @@ pub(crate) struct Dpp<const W: usize> {
 impl<const W: usize> Dpp<W> {
     pub(crate) fn new(line: &Line) -> Result<Dpp<W>, String> {
         let mut pick = None;
-        for (name, value) in &line.modifiers {
-            let list: Vec<u8> = list_numbers(value).map(|digit| digit as u8 & 15).collect();
-            let n = number(value).unwrap_or(0) as i32;
-            if let Some(source) = control(name, n, &list) {
+        for modifier in &line.modifiers {
+            let list = list_numbers(&modifier.value);
+            let list: Vec<u8> = list.map(|digit| digit as u8 & 15).collect();
+            let n = number(&modifier.value).unwrap_or(0) as i32;
+            if let Some(source) = control(&modifier.name, n, &list) {
                 pick = Some(source);
+                modifier.read.set(true);
             }
         }
         let pick = pick.ok_or("no known lane control")?;

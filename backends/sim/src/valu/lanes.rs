@@ -73,9 +73,7 @@ pub(crate) fn lane_op(line: &Line) -> Option<Result<LaneOp, String>> {
                 function,
             })
         };
-        let plain = line.modifiers.is_empty();
-        let built = build().filter(|_| plain);
-        return Some(built.ok_or_else(|| "an operand or modifier is not known".to_owned()));
+        return Some(build().ok_or_else(|| "an operand is of no known kind".to_owned()));
     }
     let build = match line.name.as_str() {
         "v_readfirstlane_b32" => |line: &Line| {

@@ -1,6 +1,6 @@
 //! Instructions on packed halves, and those that mix f16 with f32.
 
-use super::float::{from_f16, result3, to_f16};
+use super::float::{clamp, from_f16, result3, to_f16};
 use super::{Body, Input, Narrow, Row, Source, Type, row, write_half};
 use crate::text::{Half, Line, Value};
 use crate::wave::Wave;
@@ -13,6 +13,7 @@ pub(crate) enum Packed<const W: usize> {
         dst: u16,
         low: [Input; 3],
         high: [Input; 3],
+        clamp: bool,
     },
     /// One f32 operation on both registers of pairs.
     Pairs {
@@ -20,6 +21,7 @@ pub(crate) enum Packed<const W: usize> {
         dst: u16,
         low: [Input; 3],
         high: [Input; 3],
+        clamp: bool,
     },
     /// a x b + c in f32, each operand f32 or half of a register.
     Mix {
@@ -65,13 +67,14 @@ fn halves<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
         "sub_u16" | "sub_i16" => "v_sub_nc_u16".to_owned(),
         other => format!("v_{other}"),
     };
-    let saturating = match line.flag("clamp") {
-        true => Some(super::saturate::row(&format!("v_{rest}"))?),
-        false => None,
-    };
-    let row: Row<W> = match saturating {
-        Some(row) => row,
-        None => row(&name)?,
+    let mut clamp = line.flag("clamp");
+    let plain: Row<W> = row(&name)?;
+    let row = match clamp && plain.result != Type::F16 {
+        true => {
+            clamp = false;
+            super::saturate::row(&format!("v_{rest}"))?
+        }
+        false => plain,
     };
     let Body::Narrow(body) = row.body else {
         return None;
@@ -108,6 +111,7 @@ fn halves<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
         dst: destination(line)?.0,
         low,
         high,
+        clamp,
     })
 }
 
@@ -126,7 +130,8 @@ fn pairs<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
             }
         }
     };
-    if line.flag("clamp") {
+    let clamp = line.flag("clamp");
+    if clamp && rest == "mov_b32" {
         return None;
     }
     let selects: [[bool; 3]; 2] = [line.bits("op_sel", false), line.bits("op_sel_hi", true)];
@@ -159,6 +164,7 @@ fn pairs<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
         dst: destination(line)?.0,
         low,
         high,
+        clamp,
     })
 }
 
@@ -195,6 +201,19 @@ fn mix<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
     })
 }
 
+/// An f32 between 0 and 1.
+fn clamp_f32(bits: u32, clamp_nan: bool) -> u32 {
+    (clamp(f64::from(f32::from_bits(bits)), clamp_nan) as f32).to_bits()
+}
+
+/// The same of f16 results.
+fn clamp_f16<const W: usize>(results: &mut [[u32; W]; 2], clamp_nan: bool) {
+    for bits in results.as_flattened_mut() {
+        let value = f32::from_bits(clamp_f32(from_f16(*bits & 0xffff).to_bits(), clamp_nan));
+        *bits = to_f16(value);
+    }
+}
+
 impl<const W: usize> Packed<W> {
     pub(crate) fn execute(&self, wave: &mut Wave<W>) {
         let exec = wave.exec();
@@ -206,6 +225,7 @@ impl<const W: usize> Packed<W> {
                 dst,
                 low,
                 high,
+                clamp,
             } => {
                 let mut results = [[0; W]; 2];
                 for (inputs, out) in [low, high].into_iter().zip(&mut results) {
@@ -216,6 +236,9 @@ impl<const W: usize> Packed<W> {
                     ];
                     body(&sources, 0, out);
                 }
+                if *clamp {
+                    clamp_f16(&mut results, wave.mode.clamp_nan);
+                }
                 let [low, high] = results;
                 let packed = std::array::from_fn(|lane| low[lane] & 0xffff | high[lane] << 16);
                 wave.write(*dst, &packed, exec);
@@ -225,6 +248,7 @@ impl<const W: usize> Packed<W> {
                 dst,
                 low,
                 high,
+                clamp,
             } => {
                 let mut results = [[0; W]; 2];
                 for (inputs, out) in [low, high].into_iter().zip(&mut results) {
@@ -234,6 +258,11 @@ impl<const W: usize> Packed<W> {
                         inputs[2].fetch(wave, c),
                     ];
                     body(&sources, 0, out);
+                }
+                if *clamp {
+                    for bits in results.as_flattened_mut() {
+                        *bits = clamp_f32(*bits, wave.mode.clamp_nan);
+                    }
                 }
                 wave.write(*dst, &results[0], exec);
                 wave.write(*dst + 1, &results[1], exec);
@@ -258,11 +287,7 @@ impl<const W: usize> Packed<W> {
                     let (x, y, z) = (x[lane], y[lane], z[lane]);
                     let bits = result3(x.mul_add(y, z), x, y, z);
                     match clamp {
-                        true => (super::float::clamp(
-                            f64::from(f32::from_bits(bits)),
-                            wave.mode.clamp_nan,
-                        ) as f32)
-                            .to_bits(),
+                        true => clamp_f32(bits, wave.mode.clamp_nan),
                         false => bits,
                     }
                 });

@@ -275,6 +275,10 @@ impl<const W: usize> Valu<W> {
             (Some((_, half)), 16) => half,
             _ => None,
         };
+        let halves = row.sources.iter().chain([&row.result]);
+        if (halves.zip(select)).any(|(ty, high)| high && ty.bits() != 16) {
+            return Err("op_sel chooses a half of what has none".into());
+        }
         let clamp = line.flag("clamp");
         let float = matches!(row.result, Type::F16 | Type::F32 | Type::F64);
         if clamp && !float && saturate::row::<W>(&line.name).is_none() {
@@ -285,6 +289,9 @@ impl<const W: usize> Valu<W> {
             (None, Some(divisor)) => 1.0 / divisor as f32,
             (None, None) => 1.0,
         };
+        if scale != 1.0 && !float {
+            return Err("an output scale of integers".into());
+        }
         Ok(Valu {
             body: row.body,
             inputs,
@@ -378,6 +385,9 @@ impl<const W: usize> Valu<W> {
     }
 
     /// Output scale, clamp and denormals of the result.
+    ///
+    /// AMD's RDNA guides, "Output Modifiers": a scale is ignored in IEEE mode and where denormal
+    /// results are kept, and makes a zero positive.
     #[inline]
     fn finish(&self, wave: &Wave<W>, computed: &mut Computed<W>) {
         let flush = match self.result {
@@ -385,7 +395,13 @@ impl<const W: usize> Valu<W> {
             Type::F16 => wave.mode.f16_f64 & 2 == 0,
             _ => false,
         };
-        if !(self.clamp || flush || self.scale != 1.0) || self.dst.is_none() {
+        let counts = wave.mode.scales
+            && match self.result {
+                Type::F32 => flush,
+                _ => wave.mode.f16_f64 & 2 == 0,
+            };
+        let scale = if counts { self.scale } else { 1.0 };
+        if !(self.clamp || flush || scale != 1.0) || self.dst.is_none() {
             return;
         }
         for lane in 0..W {
@@ -393,7 +409,10 @@ impl<const W: usize> Valu<W> {
             match self.result {
                 Type::F64 => {
                     let bits = u64::from(value) | u64::from(computed.high[lane]) << 32;
-                    let scaled = f64::from_bits(bits) * f64::from(self.scale);
+                    let scaled = match scale == 1.0 {
+                        true => f64::from_bits(bits),
+                        false => f64::from_bits(bits) * f64::from(scale) + 0.0,
+                    };
                     let bits = if self.clamp {
                         float::clamp(scaled, wave.mode.clamp_nan).to_bits()
                     } else {
@@ -404,16 +423,12 @@ impl<const W: usize> Valu<W> {
                 }
                 Type::F32 | Type::F16 => {
                     let mut value = value;
-                    if self.scale != 1.0 || self.clamp {
+                    if scale != 1.0 || self.clamp {
                         let real = match self.result {
                             Type::F32 => f32::from_bits(value),
                             _ => float::from_f16(value),
                         };
-                        let scaled = if self.scale != 1.0 {
-                            real * self.scale
-                        } else {
-                            real
-                        };
+                        let scaled = if scale != 1.0 { real * scale } else { real };
                         let clamped = match self.clamp {
                             true => float::clamp(f64::from(scaled), wave.mode.clamp_nan) as f32,
                             false => scaled,
@@ -423,8 +438,16 @@ impl<const W: usize> Valu<W> {
                             _ => float::to_f16(clamped),
                         };
                     }
-                    computed.low[lane] = match flush {
-                        true => flush_denormal(value, self.result),
+                    if flush {
+                        value = flush_denormal(value, self.result);
+                    }
+                    let sign = if self.result == Type::F16 {
+                        1 << 15
+                    } else {
+                        1 << 31
+                    };
+                    computed.low[lane] = match scale != 1.0 && value == sign {
+                        true => 0,
                         false => value,
                     };
                 }

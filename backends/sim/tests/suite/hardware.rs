@@ -1,4 +1,4 @@
-//! Hardware registers and the time.
+//! Hardware registers, the modes of a wave and the time.
 
 use tilefold_sim::{Arg, Check, CodeObject, Launch, Report, Simulator};
 
@@ -44,6 +44,53 @@ fn the_mode_is_what_was_set() {
         let (report, out) = run(&build::kernel(chip, &body), 1);
         assert!(report.passed(), "{chip}: {:#?}", report.findings);
         assert_eq!(out[..4], [0xf0, 9, 0, 1], "{chip}");
+    }
+}
+
+/// A kernel with one more line in its descriptor.
+fn described(chip: &str, body: &str, line: &str) -> CodeObject {
+    let place = ".amdhsa_float_denorm_mode_32 3\n";
+    let source = build::kernel_source(chip, body).replace(place, &format!("{place}{line}\n"));
+    assert!(source.contains(line), "{source}");
+    CodeObject::load(&build::assemble(chip, &source)).expect("clang's output loads")
+}
+
+#[test]
+fn modes_that_are_not_simulated_are_refused() {
+    for chip in CHIPS {
+        for (line, reason) in [
+            (".amdhsa_fp16_overflow 1", "f16 results that saturate"),
+            (".amdhsa_float_round_mode_32 1", "another rounding"),
+            (".amdhsa_float_round_mode_16_64 3", "another rounding"),
+        ] {
+            let object = described(chip, "s_nop 0", line);
+            let error = Simulator::new().launch(&object, "k", Launch::default());
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(reason), "{chip} {line}: {error}");
+        }
+    }
+}
+
+#[test]
+fn output_scales_count_outside_ieee_mode() {
+    let body = "s_load_b64 s[4:5], s[0:1], 0x0\nv_mov_b32 v0, 0\nv_mov_b32 v1, 1.0\n\
+                v_add_f32_e64 v2, v1, v1 mul:4\ns_denorm_mode 12\n\
+                v_add_f32_e64 v3, v1, v1 mul:4\nv_mul_f32_e64 v4, -v1, v0 div:2\n\
+                v_mul_f32_e64 v5, -v1, v0\n{scalar}\nglobal_store_b128 v0, v[2:5], s[4:5]";
+    let (two, eight, minus) = (2_f32.to_bits(), 8_f32.to_bits(), 1 << 31);
+    for (chip, line, counts) in [
+        ("gfx1100", ".amdhsa_ieee_mode 1", false),
+        ("gfx1100", ".amdhsa_ieee_mode 0", true),
+        ("gfx1201", ".amdhsa_fp16_overflow 0", true),
+    ] {
+        let (report, out) = run(&described(chip, body, line), 1);
+        assert!(report.passed(), "{chip}: {:#?}", report.findings);
+        // Not where denormals are kept; a zero that is scaled is positive.
+        let expected = match counts {
+            true => [two, eight, 0, minus],
+            false => [two, two, minus, minus],
+        };
+        assert_eq!(out[..4], expected, "{chip} {line}");
     }
 }
 

@@ -348,3 +348,52 @@ fn products_of_sparse_matrices_are_named() {
         assert!(unsupported[0].reason.contains("sparse"), "{unsupported:#?}");
     }
 }
+
+#[test]
+fn modifiers_that_are_not_simulated_are_named() {
+    for (chip, text, name) in [
+        ("gfx1100", "ds_add_u32 v0, v1 gds", "gds"),
+        (
+            "gfx1100",
+            "v_fma_mix_f32_e64_dpp v0, v1, v2, v3 quad_perm:[0,1,2,3]",
+            "quad_perm",
+        ),
+        (
+            "gfx1100",
+            "v_mbcnt_lo_u32_b32_e64_dpp v0, v1, v2 quad_perm:[0,1,2,3]",
+            "quad_perm",
+        ),
+        (
+            "gfx1201",
+            "v_cvt_sr_fp8_f32_e64_dpp v0, v1, v2 row_share:1",
+            "row_share",
+        ),
+        ("gfx1100", "v_dot2_f32_f16 v0, v1, v2, v3 clamp", "clamp"),
+        (
+            "gfx1100",
+            "v_dot2_f32_f16 v0, v1, v2, v3 neg_lo:[1,0,0]",
+            "neg_lo",
+        ),
+        (
+            "gfx1100",
+            "v_dot2_f32_f16 v0, v1, v2, v3 op_sel:[1,0,0]",
+            "op_sel",
+        ),
+        (
+            "gfx1100",
+            "v_cvt_pk_rtz_f16_f32_e64 v0, v1, v2 mul:2",
+            "scale",
+        ),
+        (
+            "gfx1100",
+            "v_frexp_exp_i32_f32_e64 v0, v1 clamp",
+            "clamping",
+        ),
+    ] {
+        let unsupported = build::kernel(chip, text).unsupported("k").unwrap();
+        let [only] = &unsupported[..] else {
+            panic!("{text}: {unsupported:#?}");
+        };
+        assert!(only.reason.contains(name), "{text}: {}", only.reason);
+    }
+}

@@ -42,6 +42,11 @@ fn fma16(a: u32, b: u32, c: u32) -> u32 {
     f16_bits(fused(h(a), h(b), h(c)))
 }
 
+/// Between 0 and 1; what is no number becomes 0, as the kernel's descriptor asks.
+fn clamp(value: f64) -> f64 {
+    if value > 0.0 { value.min(1.0) } else { 0.0 }
+}
+
 /// The half that a selection names, and its sign flipped where asked.
 fn take(x: u64, high: bool, neg: bool) -> u32 {
     let half = if high { x >> 16 } else { x } as u32 & 0xffff;
@@ -55,8 +60,9 @@ const PLAIN: Selects = [[false; 3], [true; 3]];
 fn packed(t: &mut Table) {
     let pair = (Kind::Pair16, 32);
     // Which halves and signs a text means.
-    let forms: [(&'static str, Selects, Selects); 4] = [
+    let forms: [(&'static str, Selects, Selects); 5] = [
         ("", PLAIN, [[false; 3]; 2]),
+        (" clamp", PLAIN, [[false; 3]; 2]),
         (
             " op_sel_hi:[0,1,1]",
             [[false; 3], [false, true, true]],
@@ -77,13 +83,14 @@ fn packed(t: &mut Table) {
         let fma = op(move |all, _| {
             let part = |p: usize| {
                 let [a, b, c] = [0, 1, 2].map(|at| take(all[at], select[p][at], neg[p][at]));
-                u64::from(fma16(a, b, c))
+                let sum = h(fma16(a, b, c));
+                u64::from(f16_bits(if tail == " clamp" { clamp(sum) } else { sum }))
             };
             (part(0) | part(1) << 16, false)
         });
         push(t, "v_pk_fma_f16", "D, h0, h1, h2", tail, pair, fma);
         let shorter: &'static str = match tail {
-            "" => "",
+            "" | " clamp" => tail,
             " op_sel_hi:[0,1,1]" => " op_sel_hi:[0,1]",
             " op_sel:[1,0,1] op_sel_hi:[1,0,0]" => " op_sel:[1,0] op_sel_hi:[1,0]",
             _ => " neg_lo:[1,0] neg_hi:[0,1]",
@@ -97,13 +104,17 @@ fn packed(t: &mut Table) {
             let model = op(move |all, _| {
                 let part = |p: usize| {
                     let [a, b] = [0, 1].map(|at| h(take(all[at], select[p][at], neg[p][at])));
-                    u64::from(f16_bits(function(a, b)))
+                    let result = function(a, b);
+                    u64::from(f16_bits(match tail {
+                        " clamp" => clamp(result),
+                        _ => result,
+                    }))
                 };
                 (part(0) | part(1) << 16, false)
             });
             push(t, name, "D, h0, h1", shorter, pair, model);
         }
-        if tail.contains("neg") {
+        if tail.contains("neg") || tail == " clamp" {
             continue;
         }
         // Integers.
@@ -213,8 +224,9 @@ fn push(
 /// Operations on pairs of f32 registers.
 fn pairs(t: &mut Table) {
     let pair = (Kind::Pair32, 64);
-    let forms: [(&'static str, &'static str, Selects, Selects); 3] = [
+    let forms: [(&'static str, &'static str, Selects, Selects); 4] = [
         ("", "", PLAIN, [[false; 3]; 2]),
+        (" clamp", " clamp", PLAIN, [[false; 3]; 2]),
         (
             " op_sel:[0,1] op_sel_hi:[1,0]",
             " op_sel:[0,1,0] op_sel_hi:[1,0,1]",
@@ -257,7 +269,11 @@ fn pairs(t: &mut Table) {
                 let model = op(move |all, _| {
                     let part = |p: usize| {
                         let [a, b, c] = [0, 1, 2].map(|at| word(all, p, at));
-                        u64::from(f32_bits(function(a, b, c)))
+                        let result = function(a, b, c);
+                        u64::from(f32_bits(match tail {
+                            " clamp" => clamp(result),
+                            _ => result,
+                        }))
                     };
                     (part(0) | part(1) << 32, false)
                 });
