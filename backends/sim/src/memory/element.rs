@@ -84,52 +84,33 @@ impl Atomic {
         Some(Atomic { operation, bytes })
     }
 
-    /// The new value; `compare` is what a compare-and-swap expects.
+    /// The new value; `compare` is what a compare-and-swap expects. Of 32-bit operations the low
+    /// halves count.
     pub(crate) fn apply(self, old: u64, value: u64, compare: u64) -> u64 {
-        use Operation::*;
-        if self.bytes == 4 {
-            return u64::from(self.apply_32(old as u32, value as u32, compare as u32));
-        }
-        let real = |operation: fn(f64, f64) -> f64| {
-            operation(f64::from_bits(old), f64::from_bits(value)).to_bits()
-        };
-        match self.operation {
-            Add => old.wrapping_add(value),
-            Sub => old.wrapping_sub(value),
-            SubReversed => value.wrapping_sub(old),
-            Inc if old >= value => 0,
-            Inc => old + 1,
-            Dec if old == 0 || old > value => value,
-            Dec => old - 1,
-            AddF => real(|old, value| old + value),
-            MinF => real(|old, value| if value < old { value } else { old }),
-            MaxF => real(|old, value| if value > old { value } else { old }),
-            // Packed halves are 32 bits wide.
-            PkAddF16 | PkAddBf16 => old,
-            MinI => (old as i64).min(value as i64) as u64,
-            MaxI => (old as i64).max(value as i64) as u64,
-            MinU => old.min(value),
-            MaxU => old.max(value),
-            And => old & value,
-            Or => old | value,
-            Xor => old ^ value,
-            Swap => value,
-            CompareSwap if old == compare => value,
-            CompareSwap => old,
-        }
-    }
-
-    fn apply_32(self, old: u32, value: u32, compare: u32) -> u32 {
         use crate::valu::float::{from_bf16, from_f16, to_bf16, to_f16};
         use Operation::*;
+        let narrow = self.bytes == 4;
+        let keep = if narrow {
+            u64::from(u32::MAX)
+        } else {
+            u64::MAX
+        };
+        let [old, value, compare] = [old, value, compare].map(|bits| bits & keep);
+        let signed = |bits: u64| match narrow {
+            true => i64::from(bits as i32),
+            false => bits as i64,
+        };
+        let real = |bits: u64| match narrow {
+            true => f64::from(f32::from_bits(bits as u32)),
+            false => f64::from_bits(bits),
+        };
         let halves = |from: fn(u32) -> f32, to: fn(f32) -> u32| {
-            let add = |a: u32, b: u32| to(from(a & 0xffff) + from(b & 0xffff));
-            add(old, value) | add(old >> 16, value >> 16) << 16
+            let part = |bits: u64, shift: u32| from((bits >> shift) as u32 & 0xffff);
+            let add = |shift: u32| u64::from(to(part(old, shift) + part(value, shift)));
+            add(0) | add(16) << 16
         };
-        let real = |operation: fn(f32, f32) -> f32| {
-            operation(f32::from_bits(old), f32::from_bits(value)).to_bits()
-        };
-        match self.operation {
+        let replaced = |replace: bool| if replace { value } else { old };
+        keep & match self.operation {
             Add => old.wrapping_add(value),
             Sub => old.wrapping_sub(value),
             SubReversed => value.wrapping_sub(old),
@@ -137,21 +118,24 @@ impl Atomic {
             Inc => old + 1,
             Dec if old == 0 || old > value => value,
             Dec => old - 1,
-            AddF => real(|old, value| old + value),
-            MinF => real(|old, value| if value < old { value } else { old }),
-            MaxF => real(|old, value| if value > old { value } else { old }),
+            AddF if narrow => {
+                let [old, value] = [old, value].map(|bits| f32::from_bits(bits as u32));
+                u64::from((old + value).to_bits())
+            }
+            AddF => (real(old) + real(value)).to_bits(),
+            MinF => replaced(real(value) < real(old)),
+            MaxF => replaced(real(value) > real(old)),
             PkAddF16 => halves(from_f16, to_f16),
             PkAddBf16 => halves(from_bf16, to_bf16),
-            MinI => (old as i32).min(value as i32) as u32,
-            MaxI => (old as i32).max(value as i32) as u32,
+            MinI => replaced(signed(value) < signed(old)),
+            MaxI => replaced(signed(value) > signed(old)),
             MinU => old.min(value),
             MaxU => old.max(value),
             And => old & value,
             Or => old | value,
             Xor => old ^ value,
             Swap => value,
-            CompareSwap if old == compare => value,
-            CompareSwap => old,
+            CompareSwap => replaced(old == compare),
         }
     }
 }

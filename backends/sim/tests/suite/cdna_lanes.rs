@@ -1,6 +1,6 @@
 //! Masks of 64 lanes on gfx950, and lanes that read other lanes.
 
-use super::cdna_instructions::{LANES, check_pair, execute, of};
+use super::cdna_execute::{LANES, check_pair, execute, of};
 
 #[test]
 fn masks_have_sixty_four_bits() {

@@ -5,10 +5,13 @@
 
 mod build;
 mod cdna;
+mod cdna_atomics;
+mod cdna_execute;
 mod cdna_hazards;
 mod cdna_instructions;
 mod cdna_lanes;
 mod cdna_memory;
+mod cdna_numbers;
 mod compiled;
 mod counters;
 mod differential;
