@@ -3,6 +3,7 @@
 //! The steps of a division scale by 2^128 where those of f32 scale by 2^64; AMD's text of them is
 //! read as it is for f32.
 
+use super::division::div_scale;
 use super::{Row, Shape, Type};
 
 fn f(bits: u64) -> f64 {
@@ -76,28 +77,7 @@ fn frexp(value: f64) -> (f64, i32) {
     (mantissa, biased_exponent(normal) - 1022 - shift)
 }
 
-fn div_scale(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
-    let up = scale(s0, 128);
-    let tiny = |value: f64| value.abs() < f64::MIN_POSITIVE;
-    let (reciprocal, quotient) = (tiny(1.0 / s1), tiny(s2 / s1));
-    if s2 == 0.0 || s1 == 0.0 {
-        (f64::NAN, false)
-    } else if biased_exponent(s2) - biased_exponent(s1) >= 768 {
-        (if s0 == s1 { up } else { s0 }, true)
-    } else if s1.is_subnormal() {
-        (up, false)
-    } else if reciprocal && quotient {
-        (if s0 == s1 { scale(s0, -128) } else { s0 }, true)
-    } else if reciprocal {
-        (scale(s0, -128), false)
-    } else if quotient {
-        (if s0 == s2 { up } else { s0 }, true)
-    } else if biased_exponent(s2) <= 53 {
-        (up, false)
-    } else {
-        (s0, false)
-    }
-}
+div_scale!(f64, scale, 128, 768, 53);
 
 /// a x b + c scaled back by 2^128, up when the quotient is large, down when it is small, rounded
 /// once.

@@ -1,9 +1,10 @@
 //! Instructions on packed halves, and those that mix f16 with f32.
 
 use super::float::{clamp, from_f16, result3, to_f16};
+use super::operand::flush_denormal;
 use super::{Body, Input, Narrow, Row, Source, Type, row, write_half};
 use crate::text::{Half, Line, Value};
-use crate::wave::Wave;
+use crate::wave::{Mode, Wave};
 
 /// A packed or mixed instruction, ready to execute.
 pub(crate) enum Packed<const W: usize> {
@@ -13,6 +14,7 @@ pub(crate) enum Packed<const W: usize> {
         dst: u16,
         low: [Input; 3],
         high: [Input; 3],
+        result: Type,
         clamp: bool,
     },
     /// One f32 operation on both registers of pairs.
@@ -21,6 +23,7 @@ pub(crate) enum Packed<const W: usize> {
         dst: u16,
         low: [Input; 3],
         high: [Input; 3],
+        result: Type,
         clamp: bool,
     },
     /// a x b + c in f32, each operand f32 or half of a register.
@@ -111,6 +114,7 @@ fn halves<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
         dst: destination(line)?.0,
         low,
         high,
+        result: row.result,
         clamp,
     })
 }
@@ -164,6 +168,7 @@ fn pairs<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
         dst: destination(line)?.0,
         low,
         high,
+        result: low[0].ty,
         clamp,
     })
 }
@@ -201,16 +206,29 @@ fn mix<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
     })
 }
 
-/// An f32 between 0 and 1.
-fn clamp_f32(bits: u32, clamp_nan: bool) -> u32 {
-    (clamp(f64::from(f32::from_bits(bits)), clamp_nan) as f32).to_bits()
+/// Clamps a result and drops its denormals where the mode says so; what is no f16 is clamped as an
+/// f32.
+#[inline(always)]
+fn finish(bits: u32, result: Type, clamped: bool, mode: Mode) -> u32 {
+    let between = |value: f32| clamp(f64::from(value), mode.clamp_nan) as f32;
+    let bits = match (clamped, result) {
+        (false, _) => bits,
+        (true, Type::F16) => to_f16(between(from_f16(bits & 0xffff))),
+        (true, _) => between(f32::from_bits(bits)).to_bits(),
+    };
+    if drops(result, mode) {
+        flush_denormal(bits, result)
+    } else {
+        bits
+    }
 }
 
-/// The same of f16 results.
-fn clamp_f16<const W: usize>(results: &mut [[u32; W]; 2], clamp_nan: bool) {
-    for bits in results.as_flattened_mut() {
-        let value = f32::from_bits(clamp_f32(from_f16(*bits & 0xffff).to_bits(), clamp_nan));
-        *bits = to_f16(value);
+/// Whether the mode drops denormal results.
+fn drops(result: Type, mode: Mode) -> bool {
+    match result {
+        Type::F32 => mode.f32 & 2 == 0,
+        Type::F16 => mode.f16_f64 & 2 == 0,
+        _ => false,
     }
 }
 
@@ -225,6 +243,7 @@ impl<const W: usize> Packed<W> {
                 dst,
                 low,
                 high,
+                result,
                 clamp,
             } => {
                 let mut results = [[0; W]; 2];
@@ -236,8 +255,10 @@ impl<const W: usize> Packed<W> {
                     ];
                     body(&sources, 0, out);
                 }
-                if *clamp {
-                    clamp_f16(&mut results, wave.mode.clamp_nan);
+                if *clamp || drops(*result, wave.mode) {
+                    for bits in results.as_flattened_mut() {
+                        *bits = finish(*bits, *result, *clamp, wave.mode);
+                    }
                 }
                 let [low, high] = results;
                 let packed = std::array::from_fn(|lane| low[lane] & 0xffff | high[lane] << 16);
@@ -248,6 +269,7 @@ impl<const W: usize> Packed<W> {
                 dst,
                 low,
                 high,
+                result,
                 clamp,
             } => {
                 let mut results = [[0; W]; 2];
@@ -259,9 +281,9 @@ impl<const W: usize> Packed<W> {
                     ];
                     body(&sources, 0, out);
                 }
-                if *clamp {
+                if *clamp || drops(*result, wave.mode) {
                     for bits in results.as_flattened_mut() {
-                        *bits = clamp_f32(*bits, wave.mode.clamp_nan);
+                        *bits = finish(*bits, *result, *clamp, wave.mode);
                     }
                 }
                 wave.write(*dst, &results[0], exec);
@@ -286,15 +308,17 @@ impl<const W: usize> Packed<W> {
                 let out: [u32; W] = std::array::from_fn(|lane| {
                     let (x, y, z) = (x[lane], y[lane], z[lane]);
                     let bits = result3(x.mul_add(y, z), x, y, z);
-                    match clamp {
-                        true => clamp_f32(bits, wave.mode.clamp_nan),
-                        false => bits,
-                    }
+                    // A half is not rounded before.
+                    let ty = if half.is_some() { Type::B32 } else { Type::F32 };
+                    finish(bits, ty, *clamp, wave.mode)
                 });
                 match half {
                     None => wave.write(*dst, &out, exec),
                     Some(half) => {
-                        let out = out.map(|bits| to_f16(f32::from_bits(bits)));
+                        let out = out.map(|bits| {
+                            let bits = to_f16(f32::from_bits(bits));
+                            finish(bits, Type::F16, false, wave.mode)
+                        });
                         write_half(wave, *dst, *half, &out, exec);
                     }
                 }

@@ -5,9 +5,11 @@
 
 mod compare;
 mod convert;
+mod division;
 mod dot;
 mod double;
 mod dpp;
+mod finish;
 pub(crate) mod float;
 mod half_ops;
 mod integer;
@@ -37,7 +39,6 @@ use crate::simd::vectorized;
 use crate::text::{EXEC, Half, Line, Operand, VCC, Value};
 use crate::wave::Wave;
 use dpp::Dpp;
-use operand::flush_denormal;
 use sdwa::Sdwa;
 
 /// The sources of a 32-bit operation, one value a lane.
@@ -382,78 +383,6 @@ impl<const W: usize> Valu<W> {
         }
         self.finish(wave, &mut computed);
         computed
-    }
-
-    /// Output scale, clamp and denormals of the result.
-    ///
-    /// AMD's RDNA guides, "Output Modifiers": a scale is ignored in IEEE mode and where denormal
-    /// results are kept, and makes a zero positive.
-    #[inline]
-    fn finish(&self, wave: &Wave<W>, computed: &mut Computed<W>) {
-        let flush = match self.result {
-            Type::F32 => wave.mode.f32 & 2 == 0,
-            Type::F16 => wave.mode.f16_f64 & 2 == 0,
-            _ => false,
-        };
-        let counts = wave.mode.scales
-            && match self.result {
-                Type::F32 => flush,
-                _ => wave.mode.f16_f64 & 2 == 0,
-            };
-        let scale = if counts { self.scale } else { 1.0 };
-        if !(self.clamp || flush || scale != 1.0) || self.dst.is_none() {
-            return;
-        }
-        for lane in 0..W {
-            let value = computed.low[lane];
-            match self.result {
-                Type::F64 => {
-                    let bits = u64::from(value) | u64::from(computed.high[lane]) << 32;
-                    let scaled = match scale == 1.0 {
-                        true => f64::from_bits(bits),
-                        false => f64::from_bits(bits) * f64::from(scale) + 0.0,
-                    };
-                    let bits = if self.clamp {
-                        float::clamp(scaled, wave.mode.clamp_nan).to_bits()
-                    } else {
-                        scaled.to_bits()
-                    };
-                    computed.low[lane] = bits as u32;
-                    computed.high[lane] = (bits >> 32) as u32;
-                }
-                Type::F32 | Type::F16 => {
-                    let mut value = value;
-                    if scale != 1.0 || self.clamp {
-                        let real = match self.result {
-                            Type::F32 => f32::from_bits(value),
-                            _ => float::from_f16(value),
-                        };
-                        let scaled = if scale != 1.0 { real * scale } else { real };
-                        let clamped = match self.clamp {
-                            true => float::clamp(f64::from(scaled), wave.mode.clamp_nan) as f32,
-                            false => scaled,
-                        };
-                        value = match self.result {
-                            Type::F32 => clamped.to_bits(),
-                            _ => float::to_f16(clamped),
-                        };
-                    }
-                    if flush {
-                        value = flush_denormal(value, self.result);
-                    }
-                    let sign = if self.result == Type::F16 {
-                        1 << 15
-                    } else {
-                        1 << 31
-                    };
-                    computed.low[lane] = match scale != 1.0 && value == sign {
-                        true => 0,
-                        false => value,
-                    };
-                }
-                _ => {}
-            }
-        }
     }
 
     #[inline]

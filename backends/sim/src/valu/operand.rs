@@ -184,10 +184,23 @@ impl Input {
         };
         let keep = if self.abs { u64::MAX >> 1 } else { u64::MAX };
         let flip = u64::from(self.neg) << 63;
+        let flush = self.ty == Type::F64 && wave.mode.f16_f64 & 1 == 0;
         for value in &mut values {
+            if flush {
+                *value = flush_double(*value);
+            }
             *value = *value & keep ^ flip;
         }
         values
+    }
+}
+
+/// The bits of an f64, zero of the same sign where it is denormal.
+#[inline(always)]
+pub(crate) fn flush_double(value: u64) -> u64 {
+    match value >> 52 & 0x7ff {
+        0 => value & 1 << 63,
+        _ => value,
     }
 }
 

@@ -3,6 +3,7 @@
 //! The transcendental ones are computed in f64 and rounded: AMD states an accuracy of one unit in
 //! the last place and publishes no bits. They flush denormals, as LLVM's expansions assume.
 
+use super::division::div_scale;
 use super::float::{
     flush, fract, max, max_ieee, maximum, med3, min, min_ieee, minimum, result2, result3, sum_odd,
 };
@@ -61,32 +62,7 @@ fn biased_exponent(value: f32) -> i32 {
     (value.to_bits() >> 23 & 0xff) as i32
 }
 
-/// Scales one operand of a division so that the Newton steps neither overflow nor lose bits; the
-/// flag tells `v_div_fmas` to scale back.
-fn div_scale(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
-    let up = ldexp(s0, 64);
-    let reciprocal_denormal = (1.0 / f64::from(s1)).abs() < f64::from(f32::MIN_POSITIVE);
-    let quotient_denormal = (f64::from(s2) / f64::from(s1)).abs() < f64::from(f32::MIN_POSITIVE);
-    if s2 == 0.0 || s1 == 0.0 {
-        (f32::NAN, false)
-    } else if biased_exponent(s2) - biased_exponent(s1) >= 96 {
-        (if s0 == s1 { up } else { s0 }, true)
-    } else if s1.is_subnormal() {
-        (up, false)
-    } else if reciprocal_denormal && quotient_denormal {
-        // AMD's text scales the denominator up, which overflows for every such one; down is what
-        // the flag then undoes.
-        (if s0 == s1 { ldexp(s0, -64) } else { s0 }, true)
-    } else if reciprocal_denormal {
-        (ldexp(s0, -64), false)
-    } else if quotient_denormal {
-        (if s0 == s2 { up } else { s0 }, true)
-    } else if biased_exponent(s2) <= 23 {
-        (up, false)
-    } else {
-        (s0, false)
-    }
-}
+div_scale!(f32, ldexp, 64, 96, 23);
 
 /// Puts the special cases of a division right: `q` is the quotient computed for ordinary values.
 fn div_fixup(q: f32, denominator: f32, numerator: f32) -> f32 {

@@ -95,6 +95,61 @@ fn output_scales_count_outside_ieee_mode() {
 }
 
 #[test]
+fn denormals_are_kept_or_dropped_by_the_mode() {
+    // A denormal times 1 and times 4, which is none: of f64, of f16 in pairs, of f32 by a mixed
+    // instruction and, on gfx950, in pairs.
+    let double = 1_u32 << 19;
+    let expected = [
+        (double, 1 << 21),
+        (0x0200_0200, 0x0800_0800),
+        (1 << 22, 2 << 23),
+        (1 << 22, 2 << 23),
+    ];
+    for chip in CHIPS {
+        let gfx9 = chip == "gfx950";
+        let (load, store) = match gfx9 {
+            true => ("s_load_dwordx2", "global_store_dwordx4"),
+            false => ("s_load_b64", "global_store_b128"),
+        };
+        let pairs = |factor: &str| match gfx9 {
+            true => format!("v_pk_mul_f32 v[16:17], v[8:9], {factor} op_sel_hi:[1,0]"),
+            false => format!("v_fma_mix_f32 v16, v8, {factor}, 0"),
+        };
+        for mode in 0..4 {
+            let set = match gfx9 {
+                true => format!("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), {}", mode * 5),
+                false => format!("s_denorm_mode {}", mode * 5),
+            };
+            let part = |half: u32, factor: &str, offset: u32| {
+                format!(
+                    "v_mov_b32 v7, {half:#x}\nv_mul_f64 v[10:11], v[2:3], {factor}\n\
+                     v_pk_mul_f16 v12, v6, v7\nv_fma_mix_f32 v13, v8, {factor}, 0\n{}\n\
+                     v_mov_b32 v10, v11\nv_mov_b32 v11, v12\nv_mov_b32 v12, v13\n\
+                     v_mov_b32 v13, v16\n{store} v0, v[10:13], s[4:5] offset:{offset}\n\
+                     s_nop 1\n",
+                    pairs(factor)
+                )
+            };
+            let body = format!(
+                "{load} s[4:5], s[0:1], 0x0\nv_mov_b32 v0, 0\nv_mov_b32 v2, 0\n\
+                 v_mov_b32 v3, {double}\nv_mov_b32 v6, 0x02000200\nv_mov_b32 v8, 0x400000\n\
+                 v_mov_b32 v9, 0\n{set}\n{{scalar}}\n{}{}",
+                part(0x3c00_3c00, "1.0", 0),
+                part(0x4400_4400, "4.0", 16)
+            );
+            let (report, out) = run(&build::kernel(chip, &body), 1);
+            assert!(report.passed(), "{chip}: {:#?}", report.findings);
+            let (inputs, results) = (mode & 1 == 1, mode & 2 == 2);
+            for (at, (same, larger)) in expected.into_iter().enumerate() {
+                let same = if inputs && results { same } else { 0 };
+                let larger = if inputs { larger } else { 0 };
+                assert_eq!((out[at], out[at + 4]), (same, larger), "{chip} {mode} {at}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_has_no_meaning_here_is_named() {
     for (chip, text, reason) in [
         ("gfx1100", "s_getreg_b32 s0, hwreg(HW_REG_HW_ID1)", "HW_ID1"),
