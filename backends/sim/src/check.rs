@@ -40,9 +40,9 @@ pub enum Check {
     /// those of f64 matrices are not looked for.
     Hazard,
     /// Global bytes were read that another wave had stored and not waited for before it signalled:
-    /// by a wave of another workgroup, behind an atomic operation of the storing one; where waves
-    /// of a workgroup run on two compute units, also by one of the same workgroup, behind a
-    /// barrier.
+    /// by a wave of another workgroup, behind a flag or an atomic operation of the storing one (or
+    /// that wave had not waited for the load that told it of the signal); where waves of a
+    /// workgroup run on two compute units, also by one of the same workgroup, behind a barrier.
     UnreleasedStore,
     /// A scalar load of bytes that a vector store of the same workgroup wrote in this launch, with
     /// no `s_dcache_inv` in between: the scalar cache does not see such stores.

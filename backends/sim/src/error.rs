@@ -53,7 +53,10 @@ pub enum Error {
         address: u64,
     },
     /// A wave executed more instructions than the launch allows.
-    #[error("wave {wave} of workgroup {workgroup:?} executed {limit} instructions without ending")]
+    #[error(
+        "wave {wave} of workgroup {workgroup:?} executed {limit} instructions without ending{}",
+        waits_for(.polling)
+    )]
     Endless {
         /// Workgroup id.
         workgroup: [u32; 3],
@@ -61,5 +64,16 @@ pub enum Error {
         wave: u32,
         /// The launch's limit.
         limit: u64,
+        /// The word of memory that it loaded over and over at the end.
+        polling: Option<String>,
     },
+}
+
+fn waits_for(polling: &Option<String>) -> String {
+    polling.as_ref().map_or(String::new(), |word| {
+        format!(
+            "; it loads the same word over and over, which no workgroup running beside it \
+             changes: {word}"
+        )
+    })
 }

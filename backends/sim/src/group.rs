@@ -8,15 +8,17 @@ use crate::counters::Class;
 use crate::error::Error;
 use crate::lines::SourceLine;
 use crate::memory::Memory;
-use crate::memory::lds::{Faults, Lds, Touch};
+use crate::memory::lds::{Lds, Touch};
 use crate::mma::Room;
 use crate::ordering::Exposed;
-use crate::program::{Barrier, Condition, Inst, Op, Program};
+use crate::program::{Condition, Inst, Op, Program};
+use crate::schedule::{Poll, Seen};
+use crate::signals::{Clock, Number, Signals};
 use crate::system::{Hardware, System};
 use crate::tally::Tally;
 use crate::text::NULL;
 use crate::trace::{Trace, Tracer};
-use crate::waits::Queue;
+use crate::waits::{Queue, Told};
 use crate::wave::{HISTORY, State, Wave};
 
 /// Instructions that a wave executes before the next one has its turn, so that a wave that waits
@@ -45,31 +47,61 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) stores: u64,
     /// What waves stored and did not wait for before a barrier.
     pub(crate) exposed: Exposed,
-    /// The same before atomic operations, of all workgroups so far; none where workgroups run in
-    /// parallel, who then have nothing to do with each other.
-    pub(crate) early: Option<Exposed>,
+    /// What workgroups tell each other; none where they run in parallel and have nothing to do
+    /// with each other.
+    pub(crate) signals: Option<Signals>,
+    /// Number of the store being executed.
+    pub(crate) storing: Number,
+    /// Stores of which the instruction being executed brings word.
+    pub(crate) hearing: Vec<Number>,
+    /// What waves had heard of at barriers.
+    pub(crate) heard: Clock,
+    /// What the instruction being executed loads that may change.
+    pub(crate) seen: Option<Seen>,
     /// The trace of one of its waves.
     pub(crate) trace: Option<Box<Tracer<'a, W>>>,
     /// Room for the operands of a matrix instruction.
     pub(crate) room: Box<Room>,
     pub(crate) patterns: Vec<Option<Box<Pattern<W>>>>,
     /// Barriers completed.
-    phase: u64,
+    pub(crate) phase: u64,
     /// `stores` when the last of them was.
-    stores_before: u64,
+    pub(crate) stores_before: u64,
     /// Waves that reached the barrier not yet complete.
-    arrived: u32,
+    pub(crate) arrived: u32,
     /// Waves that have not ended.
-    live: u32,
+    pub(crate) live: u32,
     limit: u64,
 }
 
 /// What follows an instruction.
-enum Flow {
+pub(crate) enum Flow {
     Next,
     Jump(usize),
     Block,
+    /// It loaded what it had loaded many times before.
+    Poll,
     End,
+}
+
+/// Why a wave's turn is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// It ended or waits at a barrier.
+    Blocked,
+    Polls,
+    /// It was long enough.
+    Long,
+}
+
+/// Why a workgroup stops running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    Ended,
+    /// Every wave that could run loads the same words over and over.
+    Polls,
+    /// None of its waves came to a barrier or to its end in a whole turn, nor do all poll.
+    Long,
 }
 
 /// What the workgroups of a launch share.
@@ -92,6 +124,8 @@ pub(crate) struct Settings {
     pub(crate) lds_bytes: usize,
     /// Whether the waves of a workgroup run on two compute units, which have a cache each.
     pub(crate) across_units: bool,
+    /// Whether a wave that waits behind a barrier waits for what others stored before it.
+    pub(crate) shared_order: bool,
     /// Most instructions of a wave.
     pub(crate) limit: u64,
 }
@@ -114,7 +148,11 @@ impl<'a, const W: usize> Group<'a, W> {
             stored: Vec::new(),
             stores: 0,
             exposed: Exposed::new(),
-            early: None,
+            signals: None,
+            storing: 0,
+            hearing: Vec::new(),
+            heard: Clock::default(),
+            seen: None,
             trace: common
                 .trace
                 .filter(|trace| trace.workgroup == id)
@@ -129,19 +167,35 @@ impl<'a, const W: usize> Group<'a, W> {
         }
     }
 
-    /// Runs all waves to their end; what was traced is in the tally, also where that is an error.
-    pub(crate) fn run(&mut self, waves: &mut [Wave<W>]) -> Result<(), Error> {
-        let result = self.turns(waves);
-        if let Some(trace) = self.trace.take() {
-            self.tally.trace = Some(trace.finish(result.as_ref().err()));
+    /// Says how many waves it has.
+    pub(crate) fn start(&mut self, waves: &[Wave<W>]) {
+        self.live = waves.len() as u32;
+    }
+
+    /// Runs all waves until they end or others should have their turn. Where it goes on alone, it
+    /// stops only when it waits for others. When they end, also by an error, what was traced is in
+    /// the tally.
+    pub(crate) fn run(&mut self, waves: &mut [Wave<W>], alone: bool) -> Result<Pause, Error> {
+        let result = self.turns(waves, alone);
+        match &result {
+            Ok(Pause::Polls | Pause::Long) => {}
+            Ok(Pause::Ended) => self.end_trace(None),
+            Err(error) => self.end_trace(Some(error)),
         }
         result
     }
 
-    fn turns(&mut self, waves: &mut [Wave<W>]) -> Result<(), Error> {
-        self.live = waves.len() as u32;
+    /// Moves what was traced to the tally.
+    pub(crate) fn end_trace(&mut self, error: Option<&Error>) {
+        if let Some(trace) = self.trace.take() {
+            self.tally.trace = Some(trace.finish(error));
+        }
+    }
+
+    fn turns(&mut self, waves: &mut [Wave<W>], alone: bool) -> Result<Pause, Error> {
         loop {
             let mut moved = false;
+            let (mut blocked, mut long) = (false, false);
             for wave in waves.iter_mut() {
                 match wave.state {
                     State::Ended => continue,
@@ -150,7 +204,11 @@ impl<'a, const W: usize> Group<'a, W> {
                     State::Ready => {}
                 }
                 moved = true;
-                self.turn(wave)?;
+                match self.turn(wave)? {
+                    Turn::Blocked => blocked = true,
+                    Turn::Long => long = true,
+                    Turn::Polls => {}
+                }
             }
             if self.live == 0 {
                 break;
@@ -165,6 +223,11 @@ impl<'a, const W: usize> Group<'a, W> {
                 }
                 break;
             }
+            match (blocked, long) {
+                (false, false) => return Ok(Pause::Polls),
+                (false, true) if !alone => return Ok(Pause::Long),
+                _ => {}
+            }
         }
         let most = waves.iter().map(|wave| wave.barriers).max().unwrap_or(0);
         if let Some(wave) = waves.iter().find(|wave| wave.barriers != most) {
@@ -174,17 +237,18 @@ impl<'a, const W: usize> Group<'a, W> {
                 format!("passed {} barriers, another wave {most}", wave.barriers)
             });
         }
-        Ok(())
+        Ok(Pause::Ended)
     }
 
-    /// Runs a wave until it blocks, ends, or its turn is over.
-    fn turn(&mut self, wave: &mut Wave<W>) -> Result<(), Error> {
+    /// Runs a wave until it blocks, ends, polls, or its turn is over.
+    fn turn(&mut self, wave: &mut Wave<W>) -> Result<Turn, Error> {
         let program = self.program;
         if wave.executed >= self.limit {
             return Err(Error::Endless {
                 workgroup: self.id,
                 wave: wave.id,
                 limit: self.limit,
+                polling: wave.poll.word().map(|word| self.memory.describe(word)),
             });
         }
         let last = self.limit.min(wave.executed + TURN);
@@ -219,15 +283,19 @@ impl<'a, const W: usize> Group<'a, W> {
                 Flow::Jump(target) => wave.pc = target,
                 Flow::Block => {
                     wave.pc += 1;
-                    return Ok(());
+                    return Ok(Turn::Blocked);
+                }
+                Flow::Poll => {
+                    wave.pc += 1;
+                    return Ok(Turn::Polls);
                 }
                 Flow::End => {
                     self.end(wave);
-                    return Ok(());
+                    return Ok(Turn::Blocked);
                 }
             }
         }
-        Ok(())
+        Ok(Turn::Long)
     }
 
     /// Counts an instruction about to be executed; returns EXEC.
@@ -300,8 +368,8 @@ impl<'a, const W: usize> Group<'a, W> {
             Op::Wmma(wmma) => wmma.execute(wave, self, inst),
             Op::Mfma(mfma) => mfma.execute(wave, self),
             Op::Vmem(vmem) => {
-                if vmem.is_atomic() {
-                    self.expose_at_atomic(wave);
+                if vmem.stores() {
+                    self.issue(wave);
                 }
                 let before = (self.tally.read, self.tally.written);
                 self.stored.clear();
@@ -327,6 +395,22 @@ impl<'a, const W: usize> Group<'a, W> {
                 self.stores += u64::from(vmem.is_atomic() || !self.stored.is_empty());
                 if !self.stored.is_empty() {
                     wave.waits.last_stores(queue, &self.stored);
+                    wave.poll = Poll::default();
+                }
+                if self.signals.is_some() {
+                    let told = Told {
+                        store: std::mem::take(&mut self.storing),
+                        heard: self.hearing.drain(..).collect(),
+                    };
+                    wave.waits.last_tells(queue, told);
+                    self.arrive(wave);
+                }
+                if self
+                    .seen
+                    .take()
+                    .is_some_and(|seen| wave.poll.again(wave.pc, seen))
+                {
+                    return Ok(Flow::Poll);
                 }
             }
             Op::Smem(smem) => {
@@ -359,7 +443,13 @@ impl<'a, const W: usize> Group<'a, W> {
                     return Ok(Flow::Jump(*target));
                 }
             }
-            Op::Wait(wait) => wave.waits.wait(*wait),
+            Op::Wait(wait) => {
+                wave.waits.wait(*wait);
+                if wait.load == Some(0) {
+                    wave.settled = wave.barriers as u32;
+                }
+                self.arrive(wave);
+            }
             Op::Barrier(barrier) => return Ok(self.barrier(*barrier, wave)),
             Op::System(system) => return self.system(*system, wave),
             Op::Nothing => {}
@@ -427,62 +517,5 @@ impl<'a, const W: usize> Group<'a, W> {
             }
         }
         Ok(Flow::Next)
-    }
-
-    fn barrier(&mut self, barrier: Barrier, wave: &mut Wave<W>) -> Flow {
-        if barrier != Barrier::Wait {
-            wave.signalled = Some(self.phase);
-            // What was not waited for may still happen behind the barrier.
-            wave.carried.extend(wave.waits.open_touches().copied());
-            self.expose_at_barrier(wave);
-            self.arrived += 1;
-            self.complete();
-        }
-        if barrier == Barrier::Signal {
-            return Flow::Next;
-        }
-        // Without a signal of its own the wave waits for the others to complete one.
-        let number = wave.signalled.unwrap_or(self.phase);
-        if self.phase > number {
-            self.pass(wave);
-            return Flow::Next;
-        }
-        wave.state = State::Barrier(number);
-        Flow::Block
-    }
-
-    fn complete(&mut self) {
-        if self.live > 0 && self.arrived >= self.live {
-            self.phase += 1;
-            self.stores_before = self.stores;
-            self.arrived = 0;
-        }
-    }
-
-    /// Lets a wave past a complete barrier.
-    fn pass(&mut self, wave: &mut Wave<W>) {
-        wave.state = State::Ready;
-        wave.signalled = None;
-        wave.barriers += 1;
-        wave.stores_known = self.stores_before;
-        let carried = std::mem::take(&mut wave.carried);
-        for touch in &carried {
-            let mut faults = self.lds.note(touch, wave.id, wave.barriers);
-            faults.uninitialized = 0;
-            if faults != Faults::default()
-                && let Some(&index) = self.program.at.get(&touch.instruction)
-            {
-                self.report_lds(touch, faults, wave, &self.program.insts[index]);
-            }
-        }
-    }
-
-    fn end(&mut self, wave: &mut Wave<W>) {
-        wave.state = State::Ended;
-        self.live -= 1;
-        if wave.signalled == Some(self.phase) {
-            self.arrived -= 1;
-        }
-        self.complete();
     }
 }

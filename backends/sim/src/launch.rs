@@ -1,26 +1,18 @@
 //! Launching a kernel: workgroups run in parallel, their results do not depend on how.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use rayon::prelude::*;
-
-use crate::check::{Check, Checks};
+use crate::check::Checks;
 use crate::chip::Isa;
 use crate::error::Error;
-use crate::group::{Common, Group, Settings};
+use crate::group::{Common, Settings};
 use crate::memory::{BufferId, MAX_WORKGROUPS, Memory};
 use crate::object::{CodeObject, Descriptor, Kernel};
-use crate::ordering::Exposed;
 use crate::program::{Op, Program};
 use crate::report::Report;
 use crate::sample::{Sample, Sampled};
+use crate::schedule::{Failure, parallel, serial, workgroup};
 use crate::start::{self, Start};
 use crate::summary;
-use crate::tally::Tally;
 use crate::trace::Trace;
-
-/// Findings kept of a launch.
-const KEPT: usize = 32;
 
 /// Scratch bytes of a lane where the kernel does not know how many it needs. The HIP runtime gives
 /// 1 KiB unless told otherwise; recursion in tests wants more.
@@ -143,8 +135,10 @@ impl Simulator {
     /// Runs a kernel over the whole grid.
     ///
     /// Workgroups run in parallel on rayon's current pool. When two of them touch the same word
-    /// of an output and one writes, the launch is run again from its start, one workgroup after
-    /// the other in grid order (x fastest): memory and report are the same for every thread count.
+    /// of an output and one writes, or one loads a word over and over, the launch is run again from
+    /// its start, one workgroup after the other in grid order (x fastest); one that waits for a
+    /// word to change lets others run until it does. Memory and report are the same for every
+    /// thread count.
     ///
     /// # Errors
     /// [`Error::Kernel`] and [`Error::Launch`] for a launch that does not fit the kernel;
@@ -233,6 +227,7 @@ impl Simulator {
             image,
             lds_bytes: lds_bytes as usize,
             across_units: descriptor.across_units(),
+            shared_order: object.target().isa == Isa::Gfx9,
             limit: launch.max_instructions,
         };
         let lines = launch.trace.and_then(|_| object.lines());
@@ -394,106 +389,4 @@ fn check(object: &CodeObject, kernel: &Kernel, launch: &Launch) -> Result<(), Er
         return refuse("its argument or scratch memory is larger than any compiler makes".into());
     }
     Ok(())
-}
-
-/// Workgroup `index` of a grid, x fastest.
-fn workgroup(index: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
-    [index % x, index / x % y, index / x / y]
-}
-
-/// Why not all workgroups ran to their end.
-struct Failure {
-    /// The workgroup's place among those that run.
-    at: u32,
-    error: Error,
-    trace: Option<String>,
-}
-
-/// Runs the workgroups in parallel; true if two of them met in memory, which ends the run early.
-fn parallel<const W: usize>(
-    common: &Common<'_, W>,
-    start: &Start,
-    grid: [u32; 3],
-    groups: Option<&[u32]>,
-) -> Result<(Tally, bool), Failure> {
-    let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
-    let overlap = AtomicBool::new(false);
-    let empty = || Tally::new(common.program.insts.len(), common.program.ds_count);
-    let tally = (0..count)
-        .into_par_iter()
-        .map(|at| {
-            let index = groups.map_or(at, |groups| groups[at as usize]);
-            if overlap.load(Ordering::Relaxed) {
-                return Ok(Tally::new(0, 0));
-            }
-            let mut group = Group::new(common, workgroup(index, grid), index + 1);
-            let result = group.run(&mut start.waves(group.id));
-            if group.overlap {
-                overlap.store(true, Ordering::Relaxed);
-                return Ok(Tally::new(0, 0));
-            }
-            match result {
-                Ok(()) => Ok(group.tally),
-                Err(error) => Err(Failure {
-                    at,
-                    error,
-                    trace: group.tally.trace,
-                }),
-            }
-        })
-        .reduce(
-            || Ok(empty()),
-            |a, b| match (a, b) {
-                (Ok(mut a), Ok(b)) => {
-                    a.add(b, KEPT);
-                    Ok(a)
-                }
-                // The error of the first workgroup, whichever is traced.
-                (Err(a), Err(b)) => {
-                    let (first, other) = if a.at <= b.at { (a, b) } else { (b, a) };
-                    Err(Failure {
-                        trace: first.trace.or(other.trace),
-                        ..first
-                    })
-                }
-                (Err(failure), Ok(tally)) | (Ok(tally), Err(failure)) => Err(Failure {
-                    trace: failure.trace.or(tally.trace),
-                    ..failure
-                }),
-            },
-        );
-    if overlap.into_inner() {
-        return Ok((empty(), true));
-    }
-    tally.map(|tally| (tally, false))
-}
-
-fn serial<const W: usize>(
-    common: &Common<'_, W>,
-    start: &Start,
-    grid: [u32; 3],
-    groups: Option<&[u32]>,
-) -> Result<Tally, Failure> {
-    let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
-    let mut early = common
-        .settings
-        .checks
-        .has(Check::UnreleasedStore)
-        .then(Exposed::new);
-    let mut sum = Tally::new(common.program.insts.len(), common.program.ds_count);
-    for at in 0..count {
-        let index = groups.map_or(at, |groups| groups[at as usize]);
-        let mut group = Group::new(common, workgroup(index, grid), index + 1);
-        group.early = early.take();
-        if let Err(error) = group.run(&mut start.waves(group.id)) {
-            return Err(Failure {
-                at,
-                error,
-                trace: sum.trace.or(group.tally.trace),
-            });
-        }
-        early = group.early.take();
-        sum.add(group.tally, KEPT);
-    }
-    Ok(sum)
 }

@@ -73,6 +73,7 @@
     reason = "loops over lanes index several arrays at once"
 )]
 
+mod barrier;
 mod check;
 mod chip;
 mod conflicts;
@@ -94,6 +95,8 @@ mod program;
 mod report;
 mod salu;
 mod sample;
+mod schedule;
+mod signals;
 mod simd;
 mod start;
 mod summary;

@@ -73,6 +73,9 @@ impl Start {
             scalar_clean: 0,
             stores_known: 0,
             carried: Vec::new(),
+            heard: Default::default(),
+            settled: 0,
+            poll: Default::default(),
         };
         wave.set_mask(EXEC, exec);
         wave

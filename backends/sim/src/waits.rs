@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use crate::memory::lds::Touch;
+use crate::signals::Number;
 
 /// Words of a set of vector registers: 512 registers.
 pub(crate) const VECTOR_WORDS: usize = 8;
@@ -95,6 +96,22 @@ struct Pending<const W: usize> {
     touch: Option<Touch<W>>,
     /// The words of global memory that a store writes, by address over four.
     stored: Box<[u64]>,
+    told: Told,
+}
+
+/// What an operation of vector memory has to do with other workgroups.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// The number of a store, if it has one.
+    pub(crate) store: Number,
+    /// Stores whose words it loaded as signals.
+    pub(crate) heard: Box<[Number]>,
+}
+
+impl Told {
+    fn is_empty(&self) -> bool {
+        self.store == 0 && self.heard.is_empty()
+    }
 }
 
 pub(crate) struct Waits<const W: usize> {
@@ -104,6 +121,8 @@ pub(crate) struct Waits<const W: usize> {
     /// Whether a load into LDS was ever pending.
     any_direct: bool,
     store: VecDeque<Pending<W>>,
+    /// What became complete and has to do with other workgroups.
+    pub(crate) arrived: Vec<Told>,
     /// Registers that loads of vector memory may still write.
     pub(crate) by_load: Registers,
     /// The same for LDS operations.
@@ -120,6 +139,7 @@ impl<const W: usize> Default for Waits<W> {
             scalar: VecDeque::new(),
             any_direct: false,
             store: VecDeque::new(),
+            arrived: Vec::new(),
             by_load: Registers::default(),
             by_lds: Registers::default(),
             by_scalar: Registers::default(),
@@ -146,8 +166,9 @@ impl<const W: usize> Waits<W> {
         };
         // The hardware stalls when a counter is full, and its oldest entry completes.
         let full = entries.len() == DEEPEST;
-        if full {
-            entries.pop_front();
+        if full && let Some(first) = entries.pop_front() {
+            self.arrived
+                .extend(Some(first.told).filter(|told| !told.is_empty()));
         }
         if let Some(set) = set {
             if full {
@@ -163,6 +184,7 @@ impl<const W: usize> Waits<W> {
             registers,
             touch,
             stored: Box::default(),
+            told: Told::default(),
         });
     }
 
@@ -177,20 +199,31 @@ impl<const W: usize> Waits<W> {
         }
     }
 
+    /// Says what the operation last pushed has to do with other workgroups.
+    pub(crate) fn last_tells(&mut self, queue: Queue, told: Told) {
+        let entries = match queue {
+            Queue::Load => &mut self.load,
+            _ => &mut self.store,
+        };
+        if let Some(last) = entries.back_mut() {
+            last.told = told;
+        }
+    }
+
     pub(crate) fn wait(&mut self, wait: Wait) {
         if let Some(left) = wait.load {
-            settle(&mut self.load, &mut self.by_load, left);
+            settle(&mut self.load, &mut self.by_load, left, &mut self.arrived);
         }
         if let Some(left) = wait.lds {
-            settle(&mut self.lds, &mut self.by_lds, left);
+            settle(&mut self.lds, &mut self.by_lds, left, &mut self.arrived);
         }
         if let Some(left) = wait.store {
             let done = self.store.len().saturating_sub(left as usize);
-            self.store.drain(..done);
+            finish(self.store.drain(..done), &mut self.arrived);
         }
         if wait.scalar == Some(0) {
             // They return in any order: only the wait for all of them says anything.
-            settle(&mut self.scalar, &mut self.by_scalar, 0);
+            settle(&mut self.scalar, &mut self.by_scalar, 0, &mut self.arrived);
         }
     }
 
@@ -221,6 +254,13 @@ impl<const W: usize> Waits<W> {
             .flat_map(|pending| pending.stored.iter().copied())
     }
 
+    /// The signals that loads brought which nobody waited for.
+    pub(crate) fn hearing(&self) -> impl Iterator<Item = Number> {
+        self.load
+            .iter()
+            .flat_map(|pending| pending.told.heard.iter().copied())
+    }
+
     /// The queue and the register of a pending load into one of `registers`.
     pub(crate) fn pending(&self, registers: &Registers) -> Option<(Queue, String)> {
         [
@@ -234,12 +274,24 @@ impl<const W: usize> Waits<W> {
     }
 }
 
-fn settle<const W: usize>(entries: &mut VecDeque<Pending<W>>, set: &mut Registers, left: u32) {
+fn finish<const W: usize>(done: impl Iterator<Item = Pending<W>>, arrived: &mut Vec<Told>) {
+    arrived.extend(
+        done.map(|pending| pending.told)
+            .filter(|told| !told.is_empty()),
+    );
+}
+
+fn settle<const W: usize>(
+    entries: &mut VecDeque<Pending<W>>,
+    set: &mut Registers,
+    left: u32,
+    arrived: &mut Vec<Told>,
+) {
     let left = left as usize;
     if entries.len() <= left {
         return;
     }
-    entries.drain(..entries.len() - left);
+    finish(entries.drain(..entries.len() - left), arrived);
     *set = Registers::default();
     for pending in entries {
         set.add(&pending.registers);

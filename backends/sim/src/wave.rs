@@ -2,6 +2,8 @@
 
 use crate::hazards::Recent;
 use crate::memory::lds::Touch;
+use crate::schedule::Poll;
+use crate::signals::Clock;
 use crate::text::{EXEC, NULL, SCALARS, VCC};
 use crate::waits::Waits;
 
@@ -66,6 +68,12 @@ pub(crate) struct Wave<const W: usize> {
     pub(crate) recent: Recent,
     /// LDS accesses that count behind the barrier being waited for.
     pub(crate) carried: Vec<Touch<W>>,
+    /// What it knows of other workgroups' stores.
+    pub(crate) heard: Clock,
+    /// Barriers that it had passed when it last waited for all vector memory operations.
+    pub(crate) settled: u32,
+    /// What it loads over and over.
+    pub(crate) poll: Poll,
 }
 
 impl<const W: usize> Wave<W> {

@@ -61,6 +61,8 @@ pub(crate) struct Vmem {
     /// Its place among the instructions that access LDS.
     pub(super) lds_index: usize,
     space: Space,
+    /// Whether it names the scope of the device, or a wider one: so LLVM loads a signal.
+    pub(super) device: bool,
     isa: Isa,
 }
 
@@ -167,6 +169,11 @@ impl Vmem {
     /// Whether it counts as an LDS operation as well: where it goes is known too late.
     pub(crate) fn is_flat(&self) -> bool {
         self.space == Space::Flat
+    }
+
+    /// Whether it writes global memory.
+    pub(crate) fn stores(&self) -> bool {
+        matches!(self.kind, Kind::Store(_) | Kind::Atomic { .. }) && !self.is_scratch()
     }
 
     /// Whether it is an atomic operation.
@@ -317,6 +324,13 @@ impl Vmem {
                 "scratch" => Space::Scratch,
                 "flat" => Space::Flat,
                 _ => Space::Global,
+            },
+            device: match isa {
+                Isa::Gfx9 => line.flag("sc1"),
+                Isa::Gfx11 => line.flag("glc"),
+                Isa::Gfx12 => line
+                    .modifier("scope")
+                    .is_some_and(|scope| matches!(scope, "SCOPE_DEV" | "SCOPE_SYS")),
             },
             isa,
         })

@@ -250,6 +250,20 @@ impl Buffer {
         meeting
     }
 
+    /// The number of the instruction that stored the word at an offset last, or 0.
+    #[inline]
+    pub(crate) fn stamp(&self, offset: usize) -> u32 {
+        self.pages.page(offset / 4).stamp(offset / 4 % PAGE_WORDS)
+    }
+
+    /// Sets that number; returns what it was.
+    #[inline]
+    pub(crate) fn set_stamp(&self, offset: usize, number: u32) -> u32 {
+        self.pages
+            .page(offset / 4)
+            .set_stamp(offset / 4 % PAGE_WORDS, number)
+    }
+
     /// Whether a workgroup wrote one of the words of a range in this launch; those that it wrote by
     /// atomic operations alone count where `atomics` says so.
     pub(crate) fn written_by(

@@ -53,6 +53,7 @@ impl Vmem {
         }
         let memory = group.memory;
         let (mut fault, mut overlap) = (None, None);
+        let (mut early, mut judged) = (None, 0);
         let mut hint = wave.hint;
         for lane in 0..W {
             let Place::At { address, words } = places[lane] else {
@@ -72,6 +73,8 @@ impl Vmem {
                 if !buffer.is_input() && buffer.note_read(at, part, group.number) {
                     overlap = overlap.or(Some((lane as u32, address)));
                 }
+                let why = group.reads_early(buffer, (at, part), false, &mut judged, wave);
+                early = early.or(why.map(|why| (lane as u32, address, why)));
                 group.tally.read += part as u64;
                 values[word] = match part {
                     1 => extend_value(&[buffer.read_u8(at)], extend),
@@ -89,6 +92,9 @@ impl Vmem {
         wave.hint = hint;
         group.note_lds(&touch, wave, inst);
         self.report(fault, None, overlap, wave, group, inst);
+        if let Some((lane, address, early)) = early {
+            group.report_early(lane, address, early, wave, inst);
+        }
         Some(touch)
     }
 }

@@ -194,6 +194,12 @@ impl Memory {
         Some((&self.buffers[index], offset))
     }
 
+    /// The aligned word that holds a byte, whoever changes it.
+    pub(crate) fn word_at(&self, address: u64) -> Option<u32> {
+        let (buffer, at) = self.locate(address, 1, &mut 0)?;
+        Some(buffer.read_u32(at & !3))
+    }
+
     /// Describes an address in relation to the buffer before it.
     pub(crate) fn describe(&self, address: u64) -> String {
         let next = self

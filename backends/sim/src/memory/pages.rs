@@ -26,6 +26,26 @@ pub(super) struct Page {
     pub(super) words: [AtomicU32; PAGE_WORDS],
     /// Empty in inputs.
     pub(super) owners: Box<[Owner]>,
+    /// Numbers of the instructions that stored the words last, once they are given.
+    stamps: OnceLock<Box<[AtomicU32; PAGE_WORDS]>>,
+}
+
+impl Page {
+    /// The number of the instruction that stored a word last, or 0.
+    #[inline]
+    pub(super) fn stamp(&self, at: usize) -> u32 {
+        let stamps = self.stamps.get();
+        stamps.map_or(0, |stamps| stamps[at].load(Relaxed))
+    }
+
+    /// Sets that number; returns what it was.
+    #[inline]
+    pub(super) fn set_stamp(&self, at: usize, number: u32) -> u32 {
+        let stamps = self
+            .stamps
+            .get_or_init(|| Box::new([const { AtomicU32::new(0) }; PAGE_WORDS]));
+        stamps[at].swap(number, Relaxed)
+    }
 }
 
 type Leaf = [OnceLock<Box<Page>>; LEAF_PAGES];
@@ -102,6 +122,7 @@ impl Pages {
             Box::new(Page {
                 words: std::array::from_fn(|at| AtomicU32::new(self.background.word(first + at))),
                 owners: (0..owners).map(|_| Owner::default()).collect(),
+                stamps: OnceLock::new(),
             })
         })
     }
@@ -141,6 +162,7 @@ impl Pages {
                 for owner in &mut page.owners {
                     *owner = Owner::default();
                 }
+                page.stamps.take();
             }
         }
     }

@@ -6,6 +6,8 @@ use super::element::{Atomic, Extend, Operation, extend_value, fill};
 use crate::check::Check;
 use crate::group::Group;
 use crate::program::Inst;
+use crate::schedule::{Poll, Seen};
+use crate::signals::Early;
 use crate::text::Half;
 use crate::wave::Wave;
 
@@ -24,7 +26,7 @@ impl Vmem {
         let (mut fault, mut overlap) = (None, None);
         let mut hint = wave.hint;
         let mut loaded = 0;
-        let (exposes, mut exposed) = (group.exposes(), None);
+        let (mut exposed, mut judged) = (None, 0);
         for lane in 0..W {
             let Place::At {
                 address,
@@ -52,8 +54,13 @@ impl Vmem {
                 if !buffer.is_input() && buffer.note_read(at, size, group.number) {
                     overlap = overlap.or(Some((lane as u32, address)));
                 }
-                if exposes && group.reads_exposed(address, size, wave.id) {
-                    exposed = exposed.or(Some((lane as u32, address)));
+                let early = match group.reads_exposed(address, size, wave.id) {
+                    true => Some(Early::Stored),
+                    false => group.reads_early(buffer, (at, size), self.device, &mut judged, wave),
+                };
+                exposed = exposed.or(early.map(|early| (lane as u32, address, early)));
+                if group.seen.is_none() {
+                    group.seen = Seen::at(buffer, at, address);
                 }
                 loaded += size as u64;
                 match size {
@@ -84,8 +91,8 @@ impl Vmem {
             _ => fill(wave, self.dst, extend, &out[0], exec),
         }
         self.report(fault, None, overlap, wave, group, inst);
-        if let Some((lane, address)) = exposed {
-            group.report_exposed(lane, address, wave, inst);
+        if let Some((lane, address, early)) = exposed {
+            group.report_early(lane, address, early, wave, inst);
         }
     }
 
@@ -127,6 +134,12 @@ impl Vmem {
                 }
                 stored += size as u64;
                 group.stored.push(address / 4);
+                if group.storing != 0 {
+                    let earlier = buffer.set_stamp(at, group.storing);
+                    if size < 4 && earlier != group.storing {
+                        group.keeps_part(earlier);
+                    }
+                }
                 let value = match half {
                     Some(Half::High) => register[lane] >> 16,
                     _ => register[lane],
@@ -202,6 +215,12 @@ impl Vmem {
                 Meeting::Race => overlap = overlap.or(Some((lane as u32, address))),
             }
             group.tally.written += self.bytes as u64;
+            if group.storing != 0 {
+                for word in 0..words {
+                    let earlier = buffer.set_stamp(at + 4 * word, group.storing);
+                    group.keeps_all(earlier, returns, wave);
+                }
+            }
             for (word, old) in old[..words].iter_mut().enumerate() {
                 old[lane] = buffer.read_u32(at + 4 * word);
             }
@@ -213,6 +232,12 @@ impl Vmem {
                 _ => 0,
             };
             let after = operation.apply(before, value, compare);
+            // A comparison that fails is tried again, as a load is.
+            match after == before {
+                true if group.seen.is_none() => group.seen = Seen::at(buffer, at, address),
+                true => {}
+                false => wave.poll = Poll::default(),
+            }
             for word in 0..words {
                 buffer.write_u32(at + 4 * word, (after >> (32 * word)) as u32);
             }

@@ -183,6 +183,7 @@ fn loops_without_end_are_stopped() {
                 workgroup: [0; 3],
                 wave: 0,
                 limit: 1000,
+                polling: None,
             };
             let Error::Endless {
                 workgroup, limit, ..

@@ -31,6 +31,7 @@ mod profile;
 mod recode;
 mod scalars;
 mod scope;
+mod signals;
 mod sources;
 mod sparse;
 mod trace;

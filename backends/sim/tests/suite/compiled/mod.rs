@@ -10,6 +10,7 @@ mod reals;
 mod reductions;
 mod rows;
 mod scratch;
+mod signals;
 mod triton;
 mod vectors;
 

@@ -1,0 +1,66 @@
+//! The barrier of a workgroup, which may be signalled and waited for apart.
+
+use crate::group::{Flow, Group};
+use crate::memory::lds::Faults;
+use crate::program::Barrier;
+use crate::wave::{State, Wave};
+
+impl<const W: usize> Group<'_, W> {
+    pub(crate) fn barrier(&mut self, barrier: Barrier, wave: &mut Wave<W>) -> Flow {
+        if barrier != Barrier::Wait {
+            wave.signalled = Some(self.phase);
+            // What was not waited for may still happen behind the barrier.
+            wave.carried.extend(wave.waits.open_touches().copied());
+            self.expose_at_barrier(wave);
+            self.arrived += 1;
+            self.complete();
+        }
+        if barrier == Barrier::Signal {
+            return Flow::Next;
+        }
+        // Without a signal of its own the wave waits for the others to complete one.
+        let number = wave.signalled.unwrap_or(self.phase);
+        if self.phase > number {
+            self.pass(wave);
+            return Flow::Next;
+        }
+        wave.state = State::Barrier(number);
+        Flow::Block
+    }
+
+    fn complete(&mut self) {
+        if self.live > 0 && self.arrived >= self.live {
+            self.phase += 1;
+            self.stores_before = self.stores;
+            self.arrived = 0;
+        }
+    }
+
+    /// Lets a wave past a complete barrier.
+    pub(crate) fn pass(&mut self, wave: &mut Wave<W>) {
+        wave.state = State::Ready;
+        wave.signalled = None;
+        wave.barriers += 1;
+        wave.stores_known = self.stores_before;
+        wave.heard.join(&self.heard);
+        let carried = std::mem::take(&mut wave.carried);
+        for touch in &carried {
+            let mut faults = self.lds.note(touch, wave.id, wave.barriers);
+            faults.uninitialized = 0;
+            if faults != Faults::default()
+                && let Some(&index) = self.program.at.get(&touch.instruction)
+            {
+                self.report_lds(touch, faults, wave, &self.program.insts[index]);
+            }
+        }
+    }
+
+    pub(crate) fn end(&mut self, wave: &mut Wave<W>) {
+        wave.state = State::Ended;
+        self.live -= 1;
+        if wave.signalled == Some(self.phase) {
+            self.arrived -= 1;
+        }
+        self.complete();
+    }
+}

@@ -1,0 +1,246 @@
+//! The order in which workgroups run: in parallel where they have nothing to do with each other,
+//! else one at a time, and those that wait for a word of memory to change step aside.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use crate::check::Check;
+use crate::error::Error;
+use crate::group::{Common, Group, Pause};
+use crate::memory::{Buffer, Memory};
+use crate::signals::Signals;
+use crate::start::Start;
+use crate::tally::Tally;
+use crate::wave::Wave;
+
+/// Findings kept of a launch.
+const KEPT: usize = 32;
+
+/// Times that a wave loads the same from the same place, by one instruction and without storing
+/// anything, until others have their turn. A loop that does so for another reason goes on later.
+const POLLS: u32 = 256;
+
+/// Most workgroups that have begun and not ended, about as many as a large device holds.
+const RESIDENT: usize = 512;
+
+/// A word that a load found where kernels store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    address: u64,
+    word: u32,
+}
+
+impl Seen {
+    /// What an instruction finds in a buffer, unless nobody can change it.
+    #[inline]
+    pub(crate) fn at(buffer: &Buffer, at: usize, address: u64) -> Option<Seen> {
+        (!buffer.is_input()).then(|| Seen {
+            address,
+            word: buffer.read_u32(at & !3),
+        })
+    }
+
+    /// Whether it is something else now.
+    fn changed(&self, memory: &Memory) -> bool {
+        memory.word_at(self.address) != Some(self.word)
+    }
+}
+
+/// What a wave loads over and over.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Poll {
+    pc: usize,
+    seen: Seen,
+    times: u32,
+}
+
+impl Poll {
+    /// Notes a load; whether it is one of many that found the same.
+    #[inline]
+    pub(crate) fn again(&mut self, pc: usize, seen: Seen) -> bool {
+        if (self.pc, self.seen) != (pc, seen) {
+            *self = Poll { pc, seen, times: 0 };
+        }
+        self.times += 1;
+        self.times >= POLLS
+    }
+
+    /// The address that is loaded over and over.
+    pub(crate) fn word(&self) -> Option<u64> {
+        (self.times >= POLLS).then_some(self.seen.address)
+    }
+}
+
+/// A workgroup that has begun.
+struct Running<'a, const W: usize> {
+    group: Group<'a, W>,
+    waves: Vec<Wave<W>>,
+    /// The words whose change it waits for; none when it may go on at any time.
+    watched: Vec<Seen>,
+}
+
+impl<'a, const W: usize> Running<'a, W> {
+    fn new(common: &Common<'a, W>, start: &Start, grid: [u32; 3], index: u32) -> Self {
+        let mut group = Group::new(common, workgroup(index, grid), index + 1);
+        let waves = start.waves(group.id);
+        group.start(&waves);
+        Running {
+            group,
+            waves,
+            watched: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, alone: bool) -> Result<Pause, Error> {
+        let pause = self.group.run(&mut self.waves, alone)?;
+        self.watched.clear();
+        if pause == Pause::Polls {
+            let polls = self.waves.iter().map(|wave| wave.poll);
+            self.watched.extend(
+                polls
+                    .filter(|poll| poll.times >= POLLS)
+                    .map(|poll| poll.seen),
+            );
+        }
+        Ok(pause)
+    }
+
+    fn wakes(&self, memory: &Memory) -> bool {
+        self.watched.iter().any(|seen| seen.changed(memory))
+    }
+}
+
+/// Workgroup `index` of a grid, x fastest.
+pub(crate) fn workgroup(index: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
+    [index % x, index / x % y, index / x / y]
+}
+
+/// Why not all workgroups ran to their end.
+pub(crate) struct Failure {
+    /// The workgroup's place among those that run in parallel.
+    at: u32,
+    pub(crate) error: Error,
+    pub(crate) trace: Option<String>,
+}
+
+/// Runs the workgroups in parallel; true if two of them met in memory or one waits for another,
+/// which ends the run early.
+pub(crate) fn parallel<const W: usize>(
+    common: &Common<'_, W>,
+    start: &Start,
+    grid: [u32; 3],
+    groups: Option<&[u32]>,
+) -> Result<(Tally, bool), Failure> {
+    let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
+    let overlap = AtomicBool::new(false);
+    let empty = || Tally::new(common.program.insts.len(), common.program.ds_count);
+    let tally = (0..count)
+        .into_par_iter()
+        .map(|at| {
+            let index = groups.map_or(at, |groups| groups[at as usize]);
+            if overlap.load(Ordering::Relaxed) {
+                return Ok(Tally::new(0, 0));
+            }
+            let mut running = Running::new(common, start, grid, index);
+            let result = running.run(true);
+            if running.group.overlap || result == Ok(Pause::Polls) {
+                overlap.store(true, Ordering::Relaxed);
+                return Ok(Tally::new(0, 0));
+            }
+            match result {
+                Ok(_) => Ok(running.group.tally),
+                Err(error) => Err(Failure {
+                    at,
+                    error,
+                    trace: running.group.tally.trace,
+                }),
+            }
+        })
+        .reduce(
+            || Ok(empty()),
+            |a, b| match (a, b) {
+                (Ok(mut a), Ok(b)) => {
+                    a.add(b, KEPT);
+                    Ok(a)
+                }
+                // The error of the first workgroup, whichever is traced.
+                (Err(a), Err(b)) => {
+                    let (first, other) = if a.at <= b.at { (a, b) } else { (b, a) };
+                    Err(Failure {
+                        trace: first.trace.or(other.trace),
+                        ..first
+                    })
+                }
+                (Err(failure), Ok(tally)) | (Ok(tally), Err(failure)) => Err(Failure {
+                    trace: failure.trace.or(tally.trace),
+                    ..failure
+                }),
+            },
+        );
+    if overlap.into_inner() {
+        return Ok((empty(), true));
+    }
+    tally.map(|tally| (tally, false))
+}
+
+/// Runs the workgroups one at a time. One that waits goes on as soon as what it waits for changes,
+/// before a new one begins.
+pub(crate) fn serial<const W: usize>(
+    common: &Common<'_, W>,
+    start: &Start,
+    grid: [u32; 3],
+    groups: Option<&[u32]>,
+) -> Result<Tally, Failure> {
+    let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
+    let mut signals = common
+        .settings
+        .checks
+        .has(Check::UnreleasedStore)
+        .then(|| Signals::new(common.settings.shared_order));
+    let mut sum = Tally::new(common.program.insts.len(), common.program.ds_count);
+    let (mut begun, mut live) = (0, Vec::<Running<'_, W>>::new());
+    loop {
+        let woken = live.iter().position(|running| running.wakes(common.memory));
+        let at = match woken {
+            Some(at) => at,
+            None if begun < count && live.len() < RESIDENT => {
+                let index = groups.map_or(begun, |groups| groups[begun as usize]);
+                begun += 1;
+                live.push(Running::new(common, start, grid, index));
+                live.len() - 1
+            }
+            None if live.is_empty() => break,
+            // Nobody changes what the others wait for but those that do not wait; where all do,
+            // the first may give up.
+            None => {
+                let goes = live.iter().position(|running| running.watched.is_empty());
+                goes.unwrap_or(0)
+            }
+        };
+        let mut running = live.remove(at);
+        running.group.signals = signals.take();
+        let pause = match running.run(false) {
+            Ok(pause) => pause,
+            Err(error) => {
+                let mut trace = sum.trace.or(running.group.tally.trace);
+                for mut other in live {
+                    other.group.end_trace(Some(&error));
+                    trace = trace.or(other.group.tally.trace);
+                }
+                return Err(Failure {
+                    at: 0,
+                    error,
+                    trace,
+                });
+            }
+        };
+        signals = running.group.signals.take();
+        match pause {
+            Pause::Ended => sum.add(running.group.tally, KEPT),
+            Pause::Polls => live.insert(at, running),
+            Pause::Long => live.push(running),
+        }
+    }
+    Ok(sum)
+}

@@ -1,0 +1,229 @@
+//! Which of its stores a workgroup had waited for when it told others of them.
+//!
+//! Every instruction that stores to global memory has a number, which the words that it writes
+//! keep. A wave that loads such a word at the scope of the device, or changes it by an atomic
+//! operation, hears of that store and of all that the storing wave had heard of before: a vector
+//! clock. A store may be read plainly by those who heard of a later one of the same workgroup that
+//! was issued when this one was complete; who has only heard of one that was not can meet it in
+//! either order.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::wave::Wave;
+
+/// Number of a storing instruction among those of the launch, from 1.
+pub(crate) type Number = u32;
+
+/// What a wave heard of: of every wave of the launch, by workgroup and wave, the last store.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Clock(Option<Rc<BTreeMap<(u32, u32), Number>>>);
+
+impl Clock {
+    fn get(&self, of: (u32, u32)) -> Number {
+        let heard = self.0.as_ref().and_then(|heard| heard.get(&of));
+        heard.copied().unwrap_or(0)
+    }
+
+    /// The last store of each wave of a workgroup.
+    fn of(&self, workgroup: u32) -> impl Iterator<Item = Number> {
+        let waves = (workgroup, 0)..=(workgroup, u32::MAX);
+        let heard = self
+            .0
+            .iter()
+            .flat_map(move |heard| heard.range(waves.clone()));
+        heard.map(|(_, &number)| number)
+    }
+
+    /// Hears of all that another clock heard of.
+    pub(crate) fn join(&mut self, other: &Clock) {
+        let Some(theirs) = &other.0 else { return };
+        let Some(mine) = &mut self.0 else {
+            self.0 = Some(Rc::clone(theirs));
+            return;
+        };
+        let known = |mine: &BTreeMap<_, _>| {
+            let newer = |(of, number)| mine.get(of).is_none_or(|mine| mine < number);
+            !theirs.iter().any(newer)
+        };
+        if Rc::ptr_eq(mine, theirs) || known(mine) {
+            return;
+        }
+        let mine = Rc::make_mut(mine);
+        for (&of, &number) in theirs.iter() {
+            let mine = mine.entry(of).or_default();
+            *mine = number.max(*mine);
+        }
+    }
+
+    fn raise(&mut self, of: (u32, u32), number: Number) {
+        let heard = Rc::make_mut(self.0.get_or_insert_default());
+        heard.insert(of, number);
+    }
+}
+
+/// An instruction that stored.
+#[derive(Debug)]
+struct Store {
+    workgroup: u32,
+    wave: u32,
+    /// Barriers that its wave had passed.
+    passed: u32,
+    /// The barrier that orders it before what other waves do behind it.
+    barrier: u32,
+    /// Barriers that its wave had passed when it last waited for all vector memory operations.
+    settled: u32,
+    /// The first number that was not given yet when it was waited for.
+    done: Number,
+    /// The barrier that orders that wait before what other waves do behind it.
+    done_barrier: u32,
+    /// What its wave had heard of.
+    clock: Clock,
+}
+
+/// Why a load may see what was there before a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Early {
+    /// The storing workgroup had not waited for it when it signalled.
+    Stored,
+    /// The loading wave had not waited for the load of the signal.
+    Loaded,
+}
+
+/// The stores of a launch, whose workgroups run one at a time.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    /// By number; the first has none.
+    stores: Vec<Store>,
+    /// Whether a wave that waits behind a barrier waits for what others stored before it.
+    shared: bool,
+}
+
+/// The barrier that orders what a wave does now before what other waves do behind it.
+fn barrier<const W: usize>(wave: &Wave<W>) -> u32 {
+    (wave.barriers + u64::from(wave.signalled.is_some())) as u32
+}
+
+impl Signals {
+    /// None stored so far.
+    pub(crate) fn new(shared: bool) -> Signals {
+        Signals {
+            stores: Vec::new(),
+            shared,
+        }
+    }
+
+    fn get(&self, number: Number) -> Option<&Store> {
+        self.stores.get((number as usize).checked_sub(1)?)
+    }
+
+    /// Number of the next store.
+    fn next(&self) -> Number {
+        self.stores.len() as Number + 1
+    }
+
+    /// The number of a store about to be executed; 0 where there are no more numbers.
+    pub(crate) fn issue<const W: usize>(&mut self, workgroup: u32, wave: &Wave<W>) -> Number {
+        let number = self.next();
+        if number == Number::MAX {
+            return 0;
+        }
+        self.stores.push(Store {
+            workgroup,
+            wave: wave.id,
+            passed: wave.barriers as u32,
+            barrier: barrier(wave),
+            settled: wave.settled,
+            done: Number::MAX,
+            done_barrier: u32::MAX,
+            clock: wave.heard.clone(),
+        });
+        number
+    }
+
+    /// A wave waited for one of its stores.
+    pub(crate) fn complete<const W: usize>(&mut self, number: Number, wave: &Wave<W>) {
+        let next = self.next();
+        if let Some(store) = self.stores.get_mut((number as usize).wrapping_sub(1)) {
+            store.done = next;
+            store.done_barrier = barrier(wave);
+        }
+    }
+
+    /// The clock of a wave, given by workgroup and wave, hears of a store.
+    pub(crate) fn hear(&self, clock: &mut Clock, me: (u32, u32), number: Number) {
+        let Some(store) = self.get(number) else {
+            return;
+        };
+        let of = (store.workgroup, store.wave);
+        // Who heard of a later store of a wave heard all that it had heard of before.
+        if of != me && clock.get(of) < number {
+            clock.join(&store.clock);
+            clock.raise(of, number);
+        }
+    }
+
+    /// A store, by an atomic operation or of a part of a word, leaves standing what an earlier one
+    /// wrote there: who hears of it hears of that one too.
+    pub(crate) fn keep(&mut self, number: Number, earlier: Number) {
+        let Some(store) = self.stores.get_mut((number as usize).wrapping_sub(1)) else {
+            return;
+        };
+        let me = (store.workgroup, store.wave);
+        let mut clock = std::mem::take(&mut store.clock);
+        self.hear(&mut clock, me, earlier);
+        self.stores[number as usize - 1].clock = clock;
+    }
+
+    /// Whether a workgroup other than the given one executed a store.
+    pub(crate) fn is_foreign(&self, number: Number, workgroup: u32) -> bool {
+        self.get(number)
+            .is_some_and(|store| store.workgroup != workgroup)
+    }
+
+    /// Whether a store lies before a signal of the same workgroup in its program.
+    fn before(&self, number: Number, store: &Store, signal: Number) -> bool {
+        self.get(signal).is_some_and(|later| match later.wave {
+            wave if wave == store.wave => signal > number,
+            _ => later.passed > store.barrier,
+        })
+    }
+
+    /// Whether a store was complete when a signal of the same workgroup was issued.
+    fn released(&self, store: &Store, signal: Number) -> bool {
+        self.get(signal).is_some_and(|later| match later.wave {
+            wave if wave == store.wave => store.done <= signal,
+            _ => later.passed > store.done_barrier || self.shared && later.settled > store.barrier,
+        })
+    }
+
+    /// Why a wave `me` that heard of `heard`, and loaded signals `pending` that it has not waited for,
+    /// may read another workgroup's store too early. Nothing is said of who heard of nothing.
+    pub(crate) fn early(
+        &self,
+        number: Number,
+        me: (u32, u32),
+        heard: &Clock,
+        pending: impl Iterator<Item = Number>,
+    ) -> Option<Early> {
+        let store = self.get(number)?;
+        let released = |clock: &Clock| {
+            let mut signals = clock.of(store.workgroup);
+            signals.any(|signal| self.released(store, signal))
+        };
+        if released(heard) {
+            return None;
+        }
+        let mut all = heard.clone();
+        for signal in pending {
+            self.hear(&mut all, me, signal);
+        }
+        if released(&all) {
+            return Some(Early::Loaded);
+        }
+        let mut signals = all.of(store.workgroup);
+        signals
+            .any(|signal| self.before(number, store, signal))
+            .then_some(Early::Stored)
+    }
+}
