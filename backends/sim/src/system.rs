@@ -1,9 +1,12 @@
 //! Program control: waits, barriers, hints, modes and program-counter arithmetic.
 
 use crate::counters::Class;
+use crate::error::Error;
+use crate::group::{Flow, Group};
 use crate::program::{Barrier, Op};
-use crate::text::{Line, Value, number};
-use crate::waits::Wait;
+use crate::text::{Line, NULL, Value, number};
+use crate::waits::{Queue, Wait};
+use crate::wave::Wave;
 
 /// Instructions that read or change what is not in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,63 @@ pub(crate) enum Hardware {
     /// The low and high halves of the time.
     Cycles,
     CyclesHigh,
+}
+
+impl<const W: usize> Group<'_, W> {
+    /// Executes one.
+    pub(crate) fn system(&mut self, system: System, wave: &mut Wave<W>) -> Result<Flow, Error> {
+        let next = self
+            .program
+            .insts
+            .get(wave.pc + 1)
+            .map_or(0, |inst| inst.address);
+        let address = self.image.wrapping_add(next);
+        let store = |wave: &mut Wave<W>, first: u16| {
+            wave.set_scalar(first, address as u32);
+            wave.set_scalar(first + 1, (address >> 32) as u32);
+        };
+        match system {
+            System::DenormMode(mode) => {
+                wave.mode.f32 = mode & 3;
+                wave.mode.f16_f64 = mode >> 2 & 3;
+            }
+            System::GetPc(first) => store(wave, first),
+            System::SetPc(first) => {
+                let target = wave.pair(first).wrapping_sub(self.image);
+                return Ok(Flow::Jump(self.program.jump(target)?));
+            }
+            System::SwapPc(back, first) => {
+                let target = wave.pair(first).wrapping_sub(self.image);
+                store(wave, back);
+                return Ok(Flow::Jump(self.program.jump(target)?));
+            }
+            System::InvalidateScalar => {
+                if wave.waits.open_stores().next().is_none() {
+                    wave.scalar_clean = self.stores;
+                }
+            }
+            System::Message => wave.waits.push(Queue::Scalar, Default::default(), None),
+            // Time is the instructions that the wave executed: it passes, and the same every run.
+            System::GetRegister(dst, register, offset, bits) => {
+                let value = match register {
+                    Hardware::Mode => wave.mode.f32 << 4 | wave.mode.f16_f64 << 6,
+                    Hardware::Cycles => wave.executed as u32,
+                    Hardware::CyclesHigh => (wave.executed >> 32) as u32,
+                };
+                wave.set_scalar(dst, value >> offset & (u32::MAX >> (32 - bits)));
+            }
+            System::Time(first) => {
+                if first != NULL {
+                    wave.set_scalar(first, wave.executed as u32);
+                    wave.set_scalar(first + 1, (wave.executed >> 32) as u32);
+                }
+                let fills = self.program.insts[wave.pc].fills;
+                let registers = fills.map_or(Default::default(), |(_, registers)| registers);
+                wave.waits.push(Queue::Scalar, registers, None);
+            }
+        }
+        Ok(Flow::Next)
+    }
 }
 
 /// The instruction of a line; none when it is another family's.
