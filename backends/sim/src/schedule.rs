@@ -56,14 +56,14 @@ pub(crate) struct Poll {
 }
 
 impl Poll {
-    /// Notes a load; whether it is one of many that found the same.
+    /// Notes a load; whether as many as it takes have found the same.
     #[inline]
     pub(crate) fn again(&mut self, pc: usize, seen: Seen) -> bool {
         if (self.pc, self.seen) != (pc, seen) {
             *self = Poll { pc, seen, times: 0 };
         }
-        self.times += 1;
-        self.times >= POLLS
+        self.times = self.times.wrapping_add(1);
+        self.times.is_multiple_of(POLLS)
     }
 
     /// The address that is loaded over and over.
