@@ -32,6 +32,11 @@ pub(super) enum Data {
 }
 
 impl Data {
+    /// Whether what the class is will not change any more.
+    pub fn is_known(&self) -> bool {
+        !matches!(self, Self::Placement(None) | Self::Copy(None))
+    }
+
     pub fn number(&self) -> Option<i64> {
         match self {
             Self::Number(value) => Some(*value),

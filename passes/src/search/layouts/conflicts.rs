@@ -1,16 +1,19 @@
 //! Bank conflicts, instructions and address registers of everything that a workgroup reads from
 //! or writes to a tile.
 //!
-//! A lane's offset is Sw(t + v), t the thread's part and v the value's. Waves whose lanes lie
-//! alike, and accesses that lie at another v, often cost the same, and are then counted once:
+//! A lane's offset is Sw(t + v), t the thread's part and v the value's. What is counted is an
+//! access of those lanes that the banks serve together, which are few, and it is counted once for
+//! all that cost the same:
 //! - without a swizzle, moving all lanes by whole words moves their banks round;
-//! - with one, where no t shares a bit with the rest of the offset, Sw(t + v) = Sw(t) xor Sw(v),
-//!   and an xor with a constant renames the banks, of which there is a power of two.
-//!
-//! Anything else is counted access by access.
+//! - with one, where a part w of v shares no bit with the rest of any lane's offset,
+//!   Sw(t + v) = Sw(t + v - w) xor Sw(w), and an xor with a constant renames the banks, of which
+//!   there is a power of two.
+
+mod served;
 
 use super::{domain::Domain, placement::Placement};
-use std::{collections::HashMap, rc::Rc};
+use served::{Lanes, Seen, Served, Service};
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
 use tilefold_dialect::atoms::{CopyAtom, Direction, Space};
 use tilefold_layout::{Layout, Swizzle};
 use tilefold_machine::{Access, Width};
@@ -23,18 +26,28 @@ pub(super) struct Side {
     values: Rc<Vec<i64>>,
     /// Elements of the widest access but for a swizzle.
     pub width: i64,
-    /// Groups of accesses that cost the same, without and with a swizzle, by width.
-    groups: HashMap<(i64, bool), (Vec<Group>, Starts)>,
+    /// What accesses of one width cost, without and with a swizzle.
+    uses: Vec<(i64, bool, Use)>,
 }
 
 /// Parts of the threads in a tile's offsets before the swizzle.
 struct Threads {
-    /// Waves whose lanes lie alike: the number of their pattern, what is added to it in each.
-    waves: Vec<(usize, Vec<i64>)>,
+    parts: Vec<i64>,
     /// Every bit that some thread's part has.
     used: i64,
     /// By bit, the bits from which it differs in some thread's part.
     differs: Vec<i64>,
+    /// The lanes served together, by how they are served.
+    together: RefCell<Vec<(usize, Rc<Vec<Lanes>>)>>,
+}
+
+/// Accesses of one width by all threads.
+struct Use {
+    /// Instructions of all waves.
+    instructions: i64,
+    /// Those that cost something at all, by their number, and how many each stands for.
+    served: Vec<(usize, i64)>,
+    starts: Starts,
 }
 
 /// The values' parts at which accesses of one width start.
@@ -47,17 +60,6 @@ struct Starts {
     cube: bool,
     /// How many others there are.
     sums: i64,
-}
-
-/// Accesses of one wave that cost the same.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Group {
-    /// Offsets of the lanes, the smallest 0: a number for this pattern.
-    pattern: usize,
-    /// What is added to them before the swizzle.
-    start: i64,
-    /// How many accesses.
-    count: i64,
 }
 
 /// What one side costs, for the whole tile and all waves.
@@ -84,18 +86,27 @@ pub(super) struct Parts {
 /// Counts, remembering what was counted.
 pub(super) struct Counter<'a> {
     domain: &'a Domain,
+    services: Vec<Service<'a>>,
     numbers: HashMap<Vec<i64>, usize>,
     patterns: Vec<Vec<i64>>,
-    cycles: HashMap<(usize, i64, Swizzle, i64, Access), i64>,
+    known: HashMap<Served, usize>,
+    served: Vec<Served>,
+    /// Cycles of what is served, by number; less than 0 where they were not counted yet.
+    cycles: HashMap<Swizzle, Vec<i64>>,
+    seen: Seen,
 }
 
 impl<'a> Counter<'a> {
     pub fn new(domain: &'a Domain) -> Self {
         Self {
             domain,
+            services: Vec::new(),
             numbers: HashMap::new(),
             patterns: Vec::new(),
+            known: HashMap::new(),
+            served: Vec::new(),
             cycles: HashMap::new(),
+            seen: Seen::default(),
         }
     }
 
@@ -115,7 +126,7 @@ impl<'a> Counter<'a> {
             Some(known) => known.clone(),
             None => {
                 let placed = inner.compose(&threads).ok();
-                let found = placed.map(|placed| Rc::new(self.threads(&table(&placed))));
+                let found = placed.map(|placed| Rc::new(Threads::new(table(&placed))));
                 parts.threads.insert(threads, found.clone());
                 found
             }
@@ -134,40 +145,13 @@ impl<'a> Counter<'a> {
             threads,
             values,
             width: 1,
-            groups: HashMap::new(),
+            uses: Vec::new(),
         };
         let most = most.min(self.domain.widest());
         while side.width * 2 <= most && side.fits(side.width * 2) {
             side.width *= 2;
         }
         Some(side)
-    }
-
-    fn threads(&mut self, parts: &[i64]) -> Threads {
-        let mut waves: Vec<(usize, Vec<i64>)> = Vec::new();
-        for wave in parts.chunks(self.domain.usage.machine.wave as usize) {
-            let base = wave.iter().copied().min().unwrap_or(0);
-            let lanes: Vec<i64> = wave.iter().map(|offset| offset - base).collect();
-            let fresh = self.patterns.len();
-            let pattern = *self.numbers.entry(lanes).or_insert_with_key(|lanes| {
-                self.patterns.push(lanes.clone());
-                fresh
-            });
-            match waves.iter_mut().find(|(known, _)| *known == pattern) {
-                Some((_, bases)) => bases.push(base),
-                None => waves.push((pattern, vec![base])),
-            }
-        }
-        let used = parts.iter().fold(0, |bits, part| bits | part);
-        let differs = (0..64 - used.leading_zeros()).map(|bit| {
-            let against = |part: &i64| if part >> bit & 1 == 1 { !part } else { *part };
-            parts.iter().fold(0, |bits, part| bits | against(part))
-        });
-        Threads {
-            differs: differs.collect(),
-            waves,
-            used,
-        }
     }
 
     /// What the side costs with a swizzle in front; none where no instruction is so narrow.
@@ -178,105 +162,157 @@ impl<'a> Counter<'a> {
             // effect on some element.
             width = width.min(1 << swizzle.base().min(32));
         }
-        let direction = match side.access {
+        let service = self.service(side.access, width)?;
+        let width = self.services[service].width;
+        let swizzled = !swizzle.is_identity();
+        let known = |(w, s, _): &(i64, bool, Use)| (*w, *s) == (width, swizzled);
+        let at = match side.uses.iter().position(known) {
+            Some(at) => at,
+            None => {
+                let found = self.used(side, service, swizzled);
+                side.uses.push((width, swizzled, found));
+                side.uses.len() - 1
+            }
+        };
+        let found = &side.uses[at].2;
+        let known = self.cycles.entry(swizzle).or_default();
+        known.resize(self.served.len(), -1);
+        let period = self.services[service].period(swizzle);
+        let mut cycles = 0;
+        for (number, count) in &found.served {
+            if known[*number] < 0 {
+                let Served { pattern, start, .. } = self.served[*number];
+                let start = period.map_or(start, |period| start % period);
+                let lanes = &self.patterns[pattern];
+                let service = &self.services[service];
+                known[*number] = service.cycles(lanes, start, swizzle, &mut self.seen);
+            }
+            cycles += count * known[*number];
+        }
+        Some(SideCost {
+            width,
+            instructions: found.instructions,
+            cycles,
+            registers: side.registers(&found.starts, swizzle),
+        })
+    }
+
+    /// The number of how accesses of at most so many elements are served.
+    fn service(&mut self, access: Access, most: i64) -> Option<usize> {
+        let direction = match access {
             Access::Read => Direction::Load,
             Access::Write => Direction::Store,
         };
         let element = self.domain.usage.element;
-        let width = CopyAtom::widest(Space::Lds, direction, element, width)?.elements(element);
-        let key = (width, !swizzle.is_identity());
-        if !side.groups.contains_key(&key) {
-            let groups = self.groups(side, width, key.1);
-            let starts = side.starts(width);
-            side.groups.insert(key, (groups, starts));
+        let width = CopyAtom::widest(Space::Lds, direction, element, most)?.elements(element);
+        let known = |it: &Service<'_>| (it.access, it.width) == (access, width);
+        if let Some(known) = self.services.iter().position(known) {
+            return Some(known);
         }
-        let (groups, starts) = &side.groups[&key];
-        let (mut instructions, mut cycles) = (0, 0);
-        for group in groups {
-            instructions += group.count;
-            cycles += group.count * self.group(group, swizzle, width, side.access)?;
-        }
-        Some(SideCost {
+        let bytes = self.domain.bytes;
+        let bits = Width::from_bits(u32::try_from(width * bytes * 8).ok()?)?;
+        let lds = &self.domain.usage.machine.lds;
+        let word = i64::from(lds.bank_bytes);
+        let block = word.max(width * bytes);
+        self.services.push(Service {
             width,
-            instructions,
-            cycles,
-            registers: side.registers(starts, swizzle),
-        })
+            access,
+            lanes: lds.groups(bits, access),
+            block: (block / bytes).max(1),
+            banks: (i64::from(lds.banks_of(bits, access)) * word / block).max(1),
+        });
+        Some(self.services.len() - 1)
     }
 
-    fn groups(&self, side: &Side, width: i64, swizzled: bool) -> Vec<Group> {
+    fn used(&mut self, side: &Side, service: usize, swizzled: bool) -> Use {
         let machine = self.domain.usage.machine;
         let word = (i64::from(machine.lds.bank_bytes) / self.domain.bytes).max(1);
         let renames = machine.lds.banks.is_power_of_two();
-        let accesses = side.values.len() as i64 / width;
+        let width = self.services[service].width;
         let values = || side.values.iter().step_by(width as usize);
+        let accesses = values().count() as i64;
         let bits = values().fold(0, |bits, value| bits | value);
-        let mut groups: Vec<Group> = Vec::new();
-        let mut add = |pattern: usize, start: i64, count: i64| {
-            let known = groups
-                .iter_mut()
-                .find(|group| group.pattern == pattern && group.start == start);
-            match known {
-                Some(group) => group.count += count,
-                None => groups.push(Group {
-                    pattern,
-                    start,
-                    count,
-                }),
+        let mut all: Vec<(usize, i64, i64)> = Vec::new();
+        for lanes in self.together(&side.threads, service).iter() {
+            let (base, used) = (lanes.base, lanes.used);
+            let alike = match swizzled {
+                false => (base | bits) % word == 0,
+                // Terms without a bit in common add up to the bits that they have.
+                true => renames && base & bits == 0 && (base | bits) & used == 0,
+            };
+            if alike {
+                all.push((lanes.pattern, 0, accesses));
+                continue;
             }
-        };
-        for (pattern, bases) in &side.threads.waves {
-            let lanes = &self.patterns[*pattern];
-            let used = lanes.iter().fold(0, |bits, offset| bits | offset);
-            for base in bases {
-                let alike = match swizzled {
-                    false => (base | bits) % word == 0,
-                    // Terms without a bit in common add up to the bits that they have.
-                    true => renames && base & bits == 0 && (base | bits) & used == 0,
-                };
-                if alike {
-                    add(*pattern, 0, accesses);
-                    continue;
-                }
-                for value in values() {
-                    let start = base + value;
-                    let start = match swizzled {
-                        false => start % word,
-                        true if renames && start & used == 0 => 0,
-                        true => start,
-                    };
-                    add(*pattern, start, 1);
-                }
-            }
+            let starts = values().map(|value| match swizzled {
+                false => (base + value) % word,
+                true if renames => lanes.mixed(base + value),
+                true => base + value,
+            });
+            all.extend(starts.map(|start| (lanes.pattern, start, 1)));
         }
-        groups
+        all.sort_unstable();
+        let mut served: Vec<(usize, i64)> = Vec::new();
+        for same in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let number = self.number(Served {
+                service,
+                pattern: same[0].0,
+                start: same[0].1,
+            });
+            served.push((number, same.iter().map(|(.., count)| count).sum()));
+        }
+        let waves = side.threads.parts.chunks(machine.wave as usize).len() as i64;
+        Use {
+            instructions: waves * accesses,
+            served,
+            starts: side.starts(width),
+        }
     }
 
-    /// Cycles of one access.
-    fn group(
-        &mut self,
-        group: &Group,
-        swizzle: Swizzle,
-        width: i64,
-        access: Access,
-    ) -> Option<i64> {
-        let key = (group.pattern, group.start, swizzle, width, access);
-        if let Some(cycles) = self.cycles.get(&key) {
-            return Some(*cycles);
+    /// The lanes of all waves that are served together.
+    fn together(&mut self, threads: &Threads, service: usize) -> Rc<Vec<Lanes>> {
+        let mut known = threads.together.borrow_mut();
+        if let Some((_, lanes)) = known.iter().find(|(number, _)| *number == service) {
+            return Rc::clone(lanes);
         }
-        let bytes = self.domain.bytes;
-        let addresses: Option<Vec<Option<u32>>> = self.patterns[group.pattern]
-            .iter()
-            .map(|offset| {
-                let address = swizzle.apply(offset + group.start).checked_mul(bytes)?;
-                Some(Some(u32::try_from(address).ok()?))
-            })
-            .collect();
-        let width = Width::from_bits(u32::try_from(width * bytes * 8).ok()?)?;
-        let machine = self.domain.usage.machine;
-        let cycles = i64::from(machine.conflict_cycles(&addresses?, width, access));
-        self.cycles.insert(key, cycles);
-        Some(cycles)
+        let groups = self.services[service].lanes;
+        let mut all = Vec::new();
+        for wave in threads
+            .parts
+            .chunks(self.domain.usage.machine.wave as usize)
+        {
+            for group in groups {
+                let parts = group.iter().filter_map(|lane| wave.get(usize::from(*lane)));
+                let mut lanes: Vec<i64> = parts.copied().collect();
+                let base = lanes.iter().copied().min().unwrap_or(0);
+                lanes.iter_mut().for_each(|offset| *offset -= base);
+                all.push(Lanes {
+                    base,
+                    used: lanes.iter().fold(0, |bits, offset| bits | offset),
+                    top: lanes.iter().copied().max().unwrap_or(0),
+                    pattern: self.pattern(lanes),
+                });
+            }
+        }
+        let all = Rc::new(all);
+        known.push((service, Rc::clone(&all)));
+        all
+    }
+
+    fn pattern(&mut self, lanes: Vec<i64>) -> usize {
+        let fresh = self.patterns.len();
+        *self.numbers.entry(lanes).or_insert_with_key(|lanes| {
+            self.patterns.push(lanes.clone());
+            fresh
+        })
+    }
+
+    fn number(&mut self, served: Served) -> usize {
+        let fresh = self.served.len();
+        *self.known.entry(served).or_insert_with(|| {
+            self.served.push(served);
+            fresh
+        })
     }
 }
 
@@ -341,13 +377,25 @@ impl Side {
         self.width == other.width
             && self.values == other.values
             && (Rc::ptr_eq(&self.threads, &other.threads)
-                || self.threads.waves == other.threads.waves
-                    && self.threads.used == other.threads.used
-                    && self.threads.differs == other.threads.differs)
+                || self.threads.parts == other.threads.parts)
     }
 }
 
 impl Threads {
+    fn new(parts: Vec<i64>) -> Self {
+        let used = parts.iter().fold(0, |bits, part| bits | part);
+        let differs = (0..64 - used.leading_zeros()).map(|bit| {
+            let against = |part: &i64| if part >> bit & 1 == 1 { !part } else { *part };
+            parts.iter().fold(0, |bits, part| bits | against(part))
+        });
+        Self {
+            differs: differs.collect(),
+            parts,
+            used,
+            together: RefCell::default(),
+        }
+    }
+
     /// Every bit that some thread's part has after the swizzle: a changed bit is set where the
     /// bit and the one it is xored with differ.
     fn swizzled(&self, swizzle: Swizzle) -> i64 {

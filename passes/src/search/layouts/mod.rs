@@ -35,6 +35,7 @@ mod domain;
 mod explain;
 mod extract;
 pub mod language;
+mod once;
 mod placement;
 mod placement_rules;
 mod report;
@@ -47,9 +48,10 @@ pub use rules::{Rule, rules};
 
 use analysis::{Graph, Meaning};
 use domain::Domain;
-use egg::{RecExpr, Rewrite, Runner, SimpleScheduler, StopReason};
+use egg::{RecExpr, Rewrite, Runner, StopReason};
 use extract::Pairs;
 use language::Term;
+use once::Once;
 use std::{sync::Arc, time::Duration};
 use thiserror::Error;
 
@@ -110,7 +112,7 @@ pub fn search(usage: &TileUse) -> Result<LayoutSearch, LayoutError> {
     let runner = Runner::<Term, Meaning, ()>::new(meaning)
         .with_explanations_enabled()
         .with_expr(&start)
-        .with_scheduler(SimpleScheduler)
+        .with_scheduler(Once::default())
         .with_time_limit(Duration::MAX)
         .with_iter_limit(ROUNDS)
         .with_node_limit(NODES)

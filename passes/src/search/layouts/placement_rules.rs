@@ -129,19 +129,24 @@ pub(super) static RULES: &[Rule] = &[
         left: "(sw ?b ?m ?s (sw ?c ?n ?t ?p))",
         right: |_, bound| {
             let [outer, inner] = two(bound)?;
-            let both = outer.compose(inner).ok()?;
+            // The two conditions that fail most, before an error is written about them.
+            let apart = inner.target_mask() & outer.source_mask() == 0;
+            let both = (outer.shift() == inner.shift() && apart).then(|| outer.compose(inner));
+            let both = both?.ok()?;
             (!both.is_identity()).then(|| vec![swizzled(&[both])])
         },
     },
     Rule {
         name: "commute-swizzles",
         equation: "(sw B M S (sw C N T P)) = (sw C N T (sw B M S P))",
-        condition: "neither changes a bit that the other one reads",
+        condition: "neither changes a bit that the other one reads, and M is above N: so that one \
+                    order is led to and not back",
         left: "(sw ?b ?m ?s (sw ?c ?n ?t ?p))",
         right: |_, bound| {
             let [outer, inner] = two(bound)?;
             let apart = |a: Swizzle, b: Swizzle| a.target_mask() & b.source_mask() == 0;
-            (apart(outer, inner) && apart(inner, outer)).then(|| vec![swizzled(&[inner, outer])])
+            let holds = outer.base() > inner.base() && apart(outer, inner) && apart(inner, outer);
+            holds.then(|| vec![swizzled(&[inner, outer])])
         },
     },
     Rule {

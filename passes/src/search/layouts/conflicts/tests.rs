@@ -112,7 +112,7 @@ fn groups_cost_what_their_accesses_cost() {
                     let figures = [cost.instructions, cost.cycles, cost.registers];
                     assert_eq!(figures, all, "{:?} by {}", placement, copy.commit);
                     compared += 1;
-                    let groups = side.groups.values().map(|(groups, _)| groups.len());
+                    let groups = side.uses.iter().map(|(.., found)| found.served.len());
                     apart += usize::from(groups.max() > Some(1));
                 }
             }
