@@ -124,8 +124,8 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "compose-swizzles",
         equation: "(sw B M S (sw C N S P)) = (sw D L S P)",
-        condition: "the inner one changes no bit that the outer one reads, and the bits that only \
-                    one of them reads are one run: D bits from L",
+        condition: "P has no swizzle, the inner one changes no bit that the outer one reads, and the \
+                    bits that only one of them reads are one run: D bits from L",
         left: "(sw ?b ?m ?s (sw ?c ?n ?t ?p))",
         right: |_, bound| {
             let [outer, inner] = two(bound)?;
@@ -139,8 +139,8 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "commute-swizzles",
         equation: "(sw B M S (sw C N T P)) = (sw C N T (sw B M S P))",
-        condition: "neither changes a bit that the other one reads, and M is above N: so that one \
-                    order is led to and not back",
+        condition: "P has no swizzle, neither changes a bit that the other one reads, and M is above \
+                    N: so that one order is led to and not back",
         left: "(sw ?b ?m ?s (sw ?c ?n ?t ?p))",
         right: |_, bound| {
             let [outer, inner] = two(bound)?;
@@ -238,7 +238,11 @@ fn one(bound: &super::rules::Bound<'_>) -> Option<(Swizzle, i64)> {
         .then_some((swizzle, placement.used))
 }
 
+/// Two swizzles of a placement that has none itself: of three, two are made one at a time.
 fn two(bound: &super::rules::Bound<'_>) -> Option<[Swizzle; 2]> {
+    if !bound.placement("?p")?.swizzle.is_identity() {
+        return None;
+    }
     Some([
         swizzle(bound.numbers(["?b", "?m", "?s"])?)?,
         swizzle(bound.numbers(["?c", "?n", "?t"])?)?,
