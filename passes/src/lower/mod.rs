@@ -9,6 +9,7 @@ mod epilogue;
 mod fold;
 mod global;
 mod multiply;
+mod permute;
 mod registers;
 mod shared;
 

@@ -1,6 +1,6 @@
 //! Regrouping vectors in registers.
 
-use super::emit::Emit;
+use super::{emit::Emit, permute::permute};
 use melior::ir::Value;
 
 /// Integer vectors of `from` elements of `bits` each, as vectors of `to` elements, the elements
@@ -45,9 +45,36 @@ pub fn arrange<'c>(
     let widest = from.min(to).max(1) as usize;
     let lengths = std::iter::successors(Some(widest), |run| (*run > 1).then_some(run / 2));
     let run = lengths.into_iter().find(whole).unwrap_or(1);
+    let element = bits as usize / 8;
+    let [in_words, out_words] = [from, to].map(|len| len * i64::from(bits) / 32);
+    let whole_words = [in_words, out_words].map(|words| words * 32)
+        == [from, to].map(|len| len * i64::from(bits));
+    if bits.is_multiple_of(8) && run * element < 4 && whole_words {
+        // What LLVM makes of single bytes is shifts, masks and disjunctions.
+        let bytes: Vec<usize> = order
+            .iter()
+            .flat_map(|index| index * element..(index + 1) * element)
+            .collect();
+        let permuted = permute(emit, &words(emit, vectors, in_words), &bytes);
+        let r#type = emit.vector(to, bits);
+        return regroup(emit, &permuted, 1, out_words, 32)
+            .into_iter()
+            .map(|vector| emit.bitcast(vector, r#type))
+            .collect();
+    }
     let parts = regroup(emit, vectors, from, run as i64, bits);
     let moved: Vec<_> = order.chunks(run).map(|part| parts[part[0] / run]).collect();
     regroup(emit, &moved, run as i64, to, bits)
+}
+
+/// The registers of vectors of `len` registers each.
+fn words<'c>(emit: &Emit<'c>, vectors: &[Value<'c, 'c>], len: i64) -> Vec<Value<'c, 'c>> {
+    let r#type = emit.vector(len, 32);
+    let vectors: Vec<_> = vectors
+        .iter()
+        .map(|vector| emit.bitcast(*vector, r#type))
+        .collect();
+    regroup(emit, &vectors, len, 1, 32)
 }
 
 /// Elements `start` to `start + len` of a vector.
