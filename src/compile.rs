@@ -85,7 +85,7 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
     let search_ms = start.elapsed().as_secs_f64() * 1e3;
     let mut compiled = Vec::new();
     for proposal in &proposals.plans {
-        compiled.push(build(&proposal.plan, options)?);
+        compiled.push(compile_plan(&proposal.plan, options)?);
     }
     let scores: Vec<Score> = proposals
         .plans
@@ -112,8 +112,12 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
     Ok(kept)
 }
 
-/// Compiles one plan.
-fn build(plan: &Plan, options: &CompileOptions) -> Result<Compiled, Error> {
+/// Compiles one plan: nothing is searched.
+///
+/// # Errors
+/// [`Error::Pass`] and [`Error::Rocdl`], which are faults of the compiler, or of who changed the
+/// plan.
+pub fn compile_plan(plan: &Plan, options: &CompileOptions) -> Result<Compiled, Error> {
     let mut lap = Instant::now();
     let mut stage = || {
         let elapsed = lap.elapsed();

@@ -31,7 +31,9 @@ mod verify;
 pub mod ladder;
 pub mod report;
 
-pub use compile::{CompileMs, CompileOptions, Compiled, Emit, Score, Searched, compile};
+pub use compile::{
+    CompileMs, CompileOptions, Compiled, Emit, Score, Searched, compile, compile_plan,
+};
 pub use error::Error;
 pub use launch::{LaunchError, Shape};
 pub use run::{Outcome, RunOptions, run};

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::{collections::BTreeMap, time::Instant};
 use tilefold_dialect::problem::OperandLayout;
 use tilefold_passes::Plan;
-use tilefold_sim::{Arg, CodeObject, Counters, Launch, Simulator};
+use tilefold_sim::{Arg, CodeObject, Counters, InstructionCount, Launch, Simulator};
 
 /// What to run a kernel on.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +50,9 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// What the kernel did.
     pub counters: Counters,
+    /// What each instruction did.
+    #[serde(skip)]
+    pub instructions: Vec<InstructionCount>,
     /// Seconds that the simulation took.
     pub seconds: f64,
     /// Whether the checks of the simulator were silent.
@@ -127,6 +130,7 @@ pub fn run(compiled: &Compiled, options: &RunOptions) -> Result<Outcome, Error> 
         findings: report.findings.iter().map(ToString::to_string).collect(),
         notes: report.notes,
         counters: report.counters,
+        instructions: report.instructions,
         seconds,
     })
 }

@@ -256,6 +256,42 @@ fn whole_tiles_are_stored_128_bits_at_a_time() {
     }
 }
 
+/// Blocks across the edge, where every line is whole pieces of 128 bits: nothing narrower runs.
+/// One element more, and it does.
+#[test]
+fn lines_of_whole_pieces_are_stored_128_bits_at_a_time() {
+    use ElementType::{Bf16, F16, F32};
+    for chip in CHIPS {
+        for (input, output) in [(F16, F16), (F16, F32), (Bf16, Bf16)] {
+            for layout in [Row, Col] {
+                let spec = |ld| {
+                    let c = Operand::new(output, layout.clone()).with_ld(ld);
+                    let spec = small(chip).a(input, Row).b(input, Col).operand_c(c);
+                    built(&spec.accumulate(F32).build().unwrap())
+                };
+                let kernel = spec(136);
+                let narrow = |extents: [i64; 2]| {
+                    let outcome = ran(&kernel, [extents[0], extents[1], 32], Inputs::Signs);
+                    let what = format!("{chip} {input} {output} {layout} {extents:?}");
+                    judge(&what, &outcome, true);
+                    let ran = |kind: &str| -> u64 {
+                        let counts = outcome.instructions.iter();
+                        counts
+                            .filter(|count| count.instruction.starts_with(kind))
+                            .map(|count| count.executions)
+                            .sum()
+                    };
+                    let wide = ran("buffer_store_b128");
+                    assert!(wide > 0, "{what}");
+                    ran("buffer_store") + ran("global_store") - wide
+                };
+                assert_eq!(narrow([72, 40]), 0);
+                assert!(narrow([73, 41]) > 0);
+            }
+        }
+    }
+}
+
 #[test]
 fn shapes_that_no_kernel_takes() {
     let refused = |spec: Gemm, extents: [i64; 3]| {

@@ -7,7 +7,7 @@ use std::{
 };
 use tilefold::{
     CompileOptions, Compiled, ElementType, Extent, Gemm, Inputs, LdsLayout, OperandLayout, Outcome,
-    Prefetch, RunOptions, Spec, compile, run,
+    Prefetch, RunOptions, Spec, compile, compile_plan, run,
 };
 use tilefold_passes::search::{
     plans_without,
@@ -248,7 +248,7 @@ fn without(chip: &str, families: &[&str]) -> (Compiled, f64) {
     let spec = problem(chip, 4096, ElementType::F16).build().unwrap();
     let proposals = plans_without(&spec, families).unwrap();
     let compiled = proposals.plans.iter().map(|proposal| {
-        let compiled = built(&proposal.plan.completed);
+        let compiled = compile_plan(&proposal.plan, &CompileOptions::default()).unwrap();
         let main_loop = compiled.code.resources.main_loop.as_ref().unwrap();
         let per_mma = f64::from(main_loop.total) / f64::from(main_loop.mma);
         (compiled, per_mma)
@@ -274,6 +274,25 @@ fn without_read_ahead_there_are_more_instructions() {
         let (_, without) = without(chip, &["read-ahead"]);
         println!("{chip}: {with:.3} instructions per mma, without read-ahead {without:.3}");
         assert!(without > with, "{chip}: {with}, {without}");
+    }
+}
+
+/// Every access then holds a register of its own, more than there are: what is spilled, or computed
+/// in the loop, is more instructions.
+#[test]
+fn without_address_rules_there_are_more_instructions() {
+    for chip in CHIPS {
+        let resources = &searched(chip, ElementType::F16).code.resources;
+        let main_loop = resources.main_loop.as_ref().unwrap();
+        let with = f64::from(main_loop.total) / f64::from(main_loop.mma);
+        let (compiled, without) = without(chip, &["addresses"]);
+        let valu = compiled.code.resources.main_loop.as_ref().unwrap().valu;
+        println!("{chip}: {with:.3} instructions per mma, without address rules {without:.3}");
+        assert!(without > with, "{chip}: {with}, {without}");
+        assert!(
+            valu > 0 && main_loop.valu == 0,
+            "{chip}: {valu} {main_loop:?}"
+        );
     }
 }
 

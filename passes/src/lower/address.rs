@@ -7,8 +7,8 @@ use crate::{
 };
 use melior::ir::Value;
 use tilefold_address::{
-    Access, Instruction, Kind, Limits, Operands, Operator, ScalarOperand, Space, Term, Variable,
-    place,
+    Access, Family, Instruction, Kind, Limits, Operands, Operator, ScalarOperand, Space, Term,
+    Variable, place,
 };
 use tilefold_layout::{ComposedLayout, Layout};
 
@@ -57,6 +57,7 @@ impl<'c> Placed<'c> {
     pub fn in_lds(
         emit: &Emit<'c>,
         thread: Value<'c, 'c>,
+        rules: &[Family],
         layout: &Layout,
         placement: &ComposedLayout,
         width: i64,
@@ -77,7 +78,7 @@ impl<'c> Placed<'c> {
                 Ok(swizzled * bytes)
             })
             .collect::<Result<Vec<Term>, PassError>>()?;
-        Self::new(emit, &offsets, &Space::lds(), |_| thread)
+        Self::new(emit, &offsets, &Space::lds(), rules, |_| thread)
     }
 
     /// Places accesses through a descriptor to a tile of `tile` elements of a matrix, at
@@ -87,6 +88,7 @@ impl<'c> Placed<'c> {
     pub fn in_matrix(
         emit: &Emit<'c>,
         thread: Value<'c, 'c>,
+        rules: &[Family],
         matrix: &Matrix<'c>,
         tile: [i64; 2],
         coordinates: &Coordinates,
@@ -115,7 +117,7 @@ impl<'c> Placed<'c> {
             })
             .collect::<Result<Vec<Term>, PassError>>()?;
         let space = Space::buffer(immediate_bits, ScalarOperand::Uniform);
-        Self::new(emit, &offsets, &space, |variable| {
+        Self::new(emit, &offsets, &space, rules, |variable| {
             if *variable.name == *LD {
                 matrix.ld
             } else {
@@ -128,9 +130,22 @@ impl<'c> Placed<'c> {
         emit: &Emit<'c>,
         offsets: &[Term],
         space: &Space,
+        rules: &[Family],
         variable: impl Fn(&Variable) -> Value<'c, 'c>,
     ) -> Result<Self, PassError> {
-        let placed = place(offsets, space, &Limits::default())?;
+        let limits = Limits {
+            families: rules.to_vec(),
+            evaluated: false,
+            ..Limits::default()
+        };
+        let mut placed = place(offsets, space, &limits)?;
+        if placed.registers().len() > placed.minimum() && rules == Family::ALL {
+            // What the rules miss, trying all threads may find.
+            let evaluated = place(offsets, space, &Limits::default())?;
+            if evaluated.registers().len() < placed.registers().len() {
+                placed = evaluated;
+            }
+        }
         let one = |instruction: Instruction<'_, Value<'c, 'c>>| match instruction {
             Instruction::Constant(value) => emit.constant(32, value.into()),
             Instruction::Variable(name) => variable(name),

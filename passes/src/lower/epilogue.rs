@@ -114,8 +114,20 @@ impl<'c> Lowering<'c, '_> {
             },
             |emit| {
                 for piece in &pieces {
-                    lines.store_inside(emit, piece, width);
+                    lines.store_whole(emit, piece, width);
                 }
+                if width == 1 {
+                    return;
+                }
+                // No piece lies across the end of a line that holds whole pieces.
+                let over = emit.binary("llvm.urem", lines.left, emit.constant(32, width));
+                let whole = emit.at_least(emit.constant(32, 0), over);
+                let rest = |emit: &Emit<'c>| {
+                    for piece in &pieces {
+                        lines.store_rest(emit, piece, width);
+                    }
+                };
+                emit.either(whole, |_| (), rest);
             },
         );
         Ok(())
@@ -233,30 +245,34 @@ impl<'c> Lines<'c> {
         emit.effect("rocdl.raw.ptr.buffer.store", &operands, &[]);
     }
 
-    /// Stores a piece of `width` elements if it ends on its line, else those that do one by one.
-    fn store_inside(&self, emit: &Emit<'c>, piece: &Piece<'c>, width: i64) {
+    /// Whether the first `count` elements of a piece lie inside its line.
+    fn reaches(&self, emit: &Emit<'c>, piece: &Piece<'c>, count: i64) -> Value<'c, 'c> {
+        let left = emit.binary("llvm.sub", self.left, self.thread);
+        emit.at_least(left, emit.constant(32, piece.along + count))
+    }
+
+    /// Stores a piece of `width` elements if it ends on its line.
+    fn store_whole(&self, emit: &Emit<'c>, piece: &Piece<'c>, width: i64) {
         let (lane, constant) = piece.offset;
         let outside = emit.constant(32, OUTSIDE);
-        let left = emit.binary("llvm.sub", self.left, self.thread);
-        let reaches = |count| emit.at_least(left, emit.constant(32, piece.along + count));
-        let whole = reaches(width);
-        self.store(
-            emit,
-            piece.value,
-            width,
-            (emit.select(whole, lane, outside), constant),
-        );
+        let whole = self.reaches(emit, piece, width);
+        let lane = emit.select(whole, lane, outside);
+        self.store(emit, piece.value, width, (lane, constant));
+    }
+
+    /// Stores what lies on its line of a piece of `width` elements that does not end there, one by
+    /// one.
+    fn store_rest(&self, emit: &Emit<'c>, piece: &Piece<'c>, width: i64) {
+        let (lane, constant) = piece.offset;
+        let outside = emit.constant(32, OUTSIDE);
+        let whole = self.reaches(emit, piece, width);
         for index in 0..width - 1 {
             let bits = self.matrix.element.bits();
             let element = emit.element(piece.value, index, emit.int(bits));
-            let alone = emit.binary("llvm.xor", reaches(index + 1), whole);
+            let alone = emit.binary("llvm.xor", self.reaches(emit, piece, index + 1), whole);
+            let lane = emit.select(alone, lane, outside);
             let offset = constant + index * self.matrix.bytes();
-            self.store(
-                emit,
-                element,
-                1,
-                (emit.select(alone, lane, outside), offset),
-            );
+            self.store(emit, element, 1, (lane, offset));
         }
     }
 }

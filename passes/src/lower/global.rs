@@ -304,6 +304,7 @@ impl<'c> Lowering<'c, '_> {
                     let placed = Placed::in_matrix(
                         &entry,
                         self.thread,
+                        &self.plan.address_rules,
                         matrix,
                         tile,
                         &coordinates,

@@ -174,7 +174,15 @@ impl<'c> Lowering<'c, '_> {
         if !self.addresses.contains_key(&key) {
             let bytes = i64::from(shared.element.bits()) / 8;
             let placement = &shared.placement;
-            let address = Placed::in_lds(&entry, self.thread, layout, placement, width, bytes)?;
+            let address = Placed::in_lds(
+                &entry,
+                self.thread,
+                &self.plan.address_rules,
+                layout,
+                placement,
+                width,
+                bytes,
+            )?;
             self.addresses.insert(key.clone(), address);
         }
         let address = self.addresses.get(&key).ok_or(PassError::Form {

@@ -23,6 +23,7 @@ use crate::{
     describe::order,
     tiling::{MmaLayouts, copy_threads},
 };
+use tilefold_address::Family;
 use tilefold_dialect::{
     atoms::{MmaAtom, Space},
     element::ElementType,
@@ -86,6 +87,9 @@ pub struct Plan {
     pub schedule: Schedule,
     /// Tile rows of a group of workgroups that run together.
     pub group_rows: Option<i64>,
+    /// The rules by which accesses share registers that hold addresses: all of them, unless what
+    /// they are worth is to be measured.
+    pub address_rules: Vec<Family>,
     /// The spec with every field of the plan filled in.
     pub completed: Spec,
 }
@@ -165,6 +169,7 @@ impl Plan {
             prefetch,
             schedule,
             group_rows: partial.schedule.group_rows,
+            address_rules: Family::ALL.to_vec(),
             completed: spec.clone(),
         };
         plan.completed.plan = plan.fill(partial, choices);

@@ -70,7 +70,8 @@ pub fn plans(spec: &Spec) -> Result<Proposals, SpecError> {
 }
 
 /// As [`plans`], with rule families left out: for measuring what each is worth. The families are
-/// those of [`schedules::rules`], and `layouts`.
+/// those of [`schedules::rules`], `layouts`, and `addresses`, which [`Plan::address_rules`] then
+/// lacks.
 ///
 /// # Errors
 /// As [`plans`].
@@ -135,15 +136,20 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
         }
         // Something else that the spec says, such as padding, may not go with it.
         match Plan::complete(&filled) {
-            Ok(plan) => proposals.plans.push(Proposal {
-                plan,
-                chain: match figures {
-                    Some(_) => schedules::explain(&open, &choices),
-                    None => Vec::new(),
-                },
-                figures,
-                layouts,
-            }),
+            Ok(mut plan) => {
+                if without.contains(&"addresses") {
+                    plan.address_rules.clear();
+                }
+                proposals.plans.push(Proposal {
+                    plan,
+                    chain: match figures {
+                        Some(_) => schedules::explain(&open, &choices),
+                        None => Vec::new(),
+                    },
+                    figures,
+                    layouts,
+                })
+            }
             Err(refusal) => error = error.or(Some(refusal)),
         }
     }
