@@ -2,7 +2,7 @@
 
 use crate::{Error, launch};
 use std::time::Instant;
-use tilefold_dialect::{atoms::MmaAtom, spec::Spec, tile};
+use tilefold_dialect::{spec::Spec, tile};
 use tilefold_passes::{
     ARGUMENTS, Plan, lower,
     search::{self, Proposals},
@@ -220,16 +220,14 @@ impl Score {
 
 fn kernel_info(plan: &Plan) -> KernelInfo {
     let [block_m, block_n, _] = plan.block;
-    let MmaAtom {
-        shape: [m, n, k], ..
-    } = plan.atom;
+    let [m, n, k] = plan.atom.instruction_shape();
     let tiles = block_m / (m * plan.waves[0]) * (block_n / (n * plan.waves[1]));
     KernelInfo {
         name: plan.kernel.clone(),
         block: [plan.threads() as u32, 1, 1],
         dynamic_lds_bytes: 0,
         k_step: Some(KStep {
-            k: *k as u32,
+            k: k as u32,
             mma: tiles as u32,
         }),
     }

@@ -51,6 +51,17 @@ fn own(layout: &Layout, extent: i64) -> Vec<Vec<(i64, i64)>> {
         .collect()
 }
 
+/// What instruction `part` of `parts` takes, its K counted from the first that it takes: `depth`
+/// of K belong to each, and to each as many of a lane's values.
+fn taken(table: Vec<Vec<(i64, i64)>>, [part, parts]: [i64; 2], depth: i64) -> Vec<Vec<(i64, i64)>> {
+    let of = |lane: Vec<(i64, i64)>| {
+        let values = lane.len() / parts as usize;
+        let here = lane.into_iter().skip(part as usize * values).take(values);
+        here.map(|(row, k)| (row, k - part * depth)).collect()
+    };
+    table.into_iter().map(of).collect()
+}
+
 fn swapped(table: Vec<Vec<(i64, i64)>>) -> Vec<Vec<(i64, i64)>> {
     table
         .into_iter()
@@ -73,7 +84,7 @@ fn atoms() {
     let records = vectors["mma"].as_array().expect("a list of atoms");
     let (mut checked, mut without) = (0, Vec::new());
     for atom in MmaAtom::all() {
-        let [m, n, _] = atom.shape;
+        let [m, n, depth] = atom.instruction_shape();
         for chip in atom.chips {
             let record = records.iter().find(|record| {
                 record["instruction"] == atom.instruction
@@ -89,18 +100,21 @@ fn atoms() {
                 continue;
             };
             let at = format!("{} on {chip}", atom.name);
-            assert_eq!(own(&atom.a(), m), published(record, "A"), "A of {at}");
-            // B is published as K x N; the atom's layout is over (n, k).
-            assert_eq!(
-                own(&atom.b(), n),
-                swapped(published(record, "B")),
-                "B of {at}"
-            );
+            // Where there are several instructions, each has the published map, A and B alike, of
+            // K that begins where that of the one before ends: together they are a product.
+            for part in 0..atom.instructions {
+                let part = [part, atom.instructions];
+                let a = taken(own(&atom.a(), m), part, depth);
+                assert_eq!(a, published(record, "A"), "A of {at}, {part:?}");
+                // B is published as K x N; the atom's layout is over (n, k).
+                let b = taken(own(&atom.b(), n), part, depth);
+                assert_eq!(b, swapped(published(record, "B")), "B of {at}, {part:?}");
+            }
             assert_eq!(own(&atom.c(), m), published(record, "C"), "C of {at}");
             assert_eq!(record["D"], "same as C", "D of {at}");
             assert_eq!(
                 [&record["M"], &record["N"], &record["K"]].map(|e| e.as_i64().unwrap()),
-                atom.shape,
+                atom.instruction_shape(),
                 "shape of {at}"
             );
             checked += 1;
@@ -121,6 +135,23 @@ fn an_unpublished_map_equals_its_twin() {
     assert_eq!(bf16.a_layout, f16.a_layout);
     assert_eq!(bf16.b_layout, f16.b_layout);
     assert_eq!(bf16.c_layout, f16.c_layout);
+}
+
+#[test]
+fn rows_of_one_type_have_a_k_each() {
+    for atom in MmaAtom::all() {
+        assert_eq!(atom.shape[2] % atom.instructions, 0, "{}", atom.name);
+        for chip in atom.chips {
+            let depths = MmaAtom::of_types(chip, atom.input, atom.accumulator)
+                .map(|row| row.shape[2])
+                .collect::<Vec<_>>();
+            assert!(
+                depths.is_sorted_by(|a, b| a < b),
+                "{}: {depths:?}",
+                atom.name
+            );
+        }
+    }
 }
 
 #[test]

@@ -19,14 +19,14 @@ use melior::{
 use tilefold_dialect::tile::{TileBuilder, integer, integers};
 
 /// Runs the pass.
-pub fn run<'c>(context: &'c Context, module: &Module<'c>, _plan: &Plan) -> Result<(), PassError> {
+pub fn run<'c>(context: &'c Context, module: &Module<'c>, plan: &Plan) -> Result<(), PassError> {
     let (_, block) = rewrite::function(module)?;
     let step = rewrite::body(rewrite::single(block, "scf.for")?)?;
     let tile = TileBuilder::new(context, module.as_operation().location());
     for fold in rewrite::named(step, "tile.fold") {
         let sum = rewrite::result(fold, 2)?;
         let [m, n, k] = integers::<3>(&fold, "repeat")?;
-        let tail = last_group(m * n * k, integer(&fold, "ahead")?);
+        let tail = last_group(m * n * k * plan.atom.instructions, integer(&fold, "ahead")?);
         // Behind the commits of what the fold loads.
         let staged = [rewrite::result(fold, 0)?, rewrite::result(fold, 1)?];
         let operations = rewrite::operations(step);

@@ -6,6 +6,7 @@ mod gemm;
 mod ladder;
 mod large;
 mod layout;
+mod pairs;
 mod ragged;
 mod random;
 mod refusals;

@@ -58,10 +58,12 @@ fn reads(steps: &[Step], ahead: usize) -> Reads {
     Reads { first, before }
 }
 
-/// One matrix instruction of a wave's tile: K slice, and accumulator along m and n.
+/// One matrix instruction of a wave's tile: K slice, part of it where an atom has several
+/// instructions, and accumulator along m and n.
 #[derive(Clone, Copy)]
 struct Step {
     slice: i64,
+    part: i64,
     m: i64,
     n: i64,
 }
@@ -83,29 +85,34 @@ pub struct Reader<'c> {
 
 impl<'c> Reader<'c> {
     /// K slice after K slice, and in each the fragments of the operand that leads one by one,
-    /// every one against all of the other operand's.
+    /// every one against all of the other operand's: the first instructions of those atoms, then
+    /// the second ones, so that none adds to what the one before it has just begun to add to.
     pub fn new(multiplication: &Multiplication<'c>, order: Order) -> Self {
         let [repeat_m, repeat_n, repeat_k] = multiplication.repeat;
+        let parts = multiplication.parts;
         let (outer, inner) = match order.lead {
             0 => (repeat_m, repeat_n),
             _ => (repeat_n, repeat_m),
         };
         let lead = order.lead;
-        let step = move |slice, outer, inner| match lead {
+        let step = move |slice, part, outer, inner| match lead {
             0 => Step {
                 slice,
+                part,
                 m: outer,
                 n: inner,
             },
             _ => Step {
                 slice,
+                part,
                 m: inner,
                 n: outer,
             },
         };
-        let line = move |slice, at| (0..inner).map(move |other| step(slice, at, other));
+        let line = move |slice, part, at| (0..inner).map(move |other| step(slice, part, at, other));
+        let lines = move |slice, at| (0..parts).flat_map(move |part| line(slice, part, at));
         let steps: Vec<Step> = (0..repeat_k)
-            .flat_map(|slice| (0..outer).flat_map(move |at| line(slice, at)))
+            .flat_map(|slice| (0..outer).flat_map(move |at| lines(slice, at)))
             .collect();
         Self {
             due: reads(&steps, order.ahead.max(1)),
@@ -271,6 +278,7 @@ impl<'c> Lowering<'c, '_> {
         priority: i64,
     ) {
         hold_order(emit);
+        let read = read.map(|fragment| self.part(emit, fragment, step.part));
         let [a, b] = multiplication.ordered(read);
         if priority > 0 {
             set_priority(emit, priority);

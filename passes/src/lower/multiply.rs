@@ -25,6 +25,8 @@ pub struct Multiplication<'c> {
     widths: [i64; 2],
     /// Atoms of a wave along m, n and k.
     pub repeat: [i64; 3],
+    /// Instructions of an atom along k.
+    pub parts: i64,
     /// Whether the atom takes B first.
     b_first: bool,
 }
@@ -80,11 +82,14 @@ impl<'c> Lowering<'c, '_> {
                     fragments[operand].push(fragment);
                 }
             }
-            for m in 0..repeat_m {
-                for n in 0..repeat_n {
-                    let fragments = [fragments[0][m as usize], fragments[1][n as usize]];
-                    let [a, b] = multiplication.ordered(fragments);
-                    self.accumulate(emit, &mut sums, [repeat_m, m, n], a, b);
+            for part in 0..multiplication.parts {
+                for m in 0..repeat_m {
+                    for n in 0..repeat_n {
+                        let read = [fragments[0][m as usize], fragments[1][n as usize]];
+                        let read = read.map(|fragment| self.part(emit, fragment, part));
+                        let [a, b] = multiplication.ordered(read);
+                        self.accumulate(emit, &mut sums, [repeat_m, m, n], a, b);
+                    }
                 }
             }
         }
@@ -118,6 +123,7 @@ impl<'c> Lowering<'c, '_> {
             ],
             widths: [width("a_read")?, width("b_read")?],
             repeat: integers::<3>(&operation, "repeat")?,
+            parts: self.plan.atom.instructions,
             b_first: text(&operation, "first")? == "b",
         })
     }
@@ -151,7 +157,31 @@ impl<'c> Lowering<'c, '_> {
             range,
         )?;
         let whole = regroup(emit, &pieces, width, values, atom.input.bits());
-        Ok(emit.bitcast(whole[0], register_type(emit, &atom.ab)))
+        let RegisterVector { len, element, step } = atom.ab;
+        let held = RegisterVector {
+            len: len * atom.instructions,
+            element,
+            step,
+        };
+        Ok(emit.bitcast(whole[0], register_type(emit, &held)))
+    }
+
+    /// What instruction `part` of an atom takes of a fragment.
+    pub fn part(&self, emit: &Emit<'c>, fragment: Value<'c, 'c>, part: i64) -> Value<'c, 'c> {
+        let atom = self.plan.atom;
+        if atom.instructions == 1 {
+            return fragment;
+        }
+        let len = atom.ab.len;
+        let positions: Vec<i32> = (part * len..(part + 1) * len)
+            .map(|position| position as i32)
+            .collect();
+        emit.shuffle(
+            fragment,
+            fragment,
+            &positions,
+            register_type(emit, &atom.ab),
+        )
     }
 
     /// Vectors that hold the accumulators of `repeat_m` atoms along M.

@@ -36,13 +36,15 @@ impl Registers {
             Lead::A => (m, n),
             Lead::B => (n, m),
         };
+        // Instructions of a row of accumulators, which share a fragment.
+        let line = inner * atom.instructions;
         // Interleaved multiplications keep the order of the plan: the fragments of a row of
         // accumulators, and those read ahead of it. Others are ordered by the code generator.
         let in_flight = match (prefetch, schedule.ahead) {
             (Prefetch::None | Prefetch::Burst, _) => m.min(n) + 1,
             (_, 1) => inner + 2,
             (_, ahead) if ahead < inner => inner + 3,
-            (_, ahead) if ahead < m * n => 2 * inner + 1 + ahead / inner.max(1),
+            (_, ahead) if ahead < outer * line => 2 * inner + 1 + (ahead / line.max(1)).max(1),
             _ => 2 * (outer + inner),
         };
         let carried = [block[0], block[1]].map(|extent| {
@@ -51,7 +53,7 @@ impl Registers {
         });
         Self {
             accumulators: rows * n * atom.cd.vgprs(),
-            fragments: in_flight * atom.ab.vgprs(),
+            fragments: in_flight * atom.input_vgprs(),
             staged: match prefetch {
                 // One after the other.
                 Prefetch::None => carried[0].max(carried[1]),
