@@ -78,16 +78,14 @@ fn products(
                 // first instruction's maps are those of all.
                 let mut at = [HashMap::new(), HashMap::new()];
                 for l in 0..lanes {
-                    for v in 0..taken[0] {
-                        let place = maps[0][l][v];
+                    for (v, place) in maps[0][l].iter().enumerate().take(taken[0]) {
                         let [lane, value] = held(l, v + part * taken[0]);
                         let value = value + values[0] * (im + rm * ik);
                         let held = a[wave * lanes + lane][value];
                         let was = at[0].insert((place % am, place / am), held);
                         assert!(was.is_none_or(|was| was == held), "halves repeat");
                     }
-                    for v in 0..taken[1] {
-                        let place = maps[1][l][v];
+                    for (v, place) in maps[1][l].iter().enumerate().take(taken[1]) {
                         let value = v + part * taken[1] + values[1] * (in_ + rn * ik);
                         let held = b[wave * lanes + l][value];
                         at[1].insert((place % an, place / an), held);
