@@ -25,7 +25,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 pub use lds::{Access, LaneGroups, Lds, Width};
-pub use occupancy::Workgroup;
+pub use occupancy::{By, Limit, Occupancy, Workgroup};
 
 /// The chip files, in the order in which they are listed to the user.
 const CHIPS: [&str; 4] = [

@@ -1,6 +1,6 @@
 //! Occupancy against LLVM's own remark, and whole workgroups.
 
-use tilefold_machine::{Machine, Workgroup};
+use tilefold_machine::{Limit, Machine, Workgroup};
 
 /// LDS bytes, waves of a workgroup, VGPRs, and the occupancy that llc 22 printed for a kernel with
 /// these (`-pass-remarks-analysis=kernel-resource-usage`, cu mode); gfx1100 and gfx1201 agree.
@@ -102,4 +102,46 @@ fn what_does_not_fit_has_no_resident_workgroup() {
         lds_bytes: 0,
     };
     assert_eq!(machine.waves_per_simd(zero), 16);
+}
+
+/// Both figures and what sets them, where they differ and where they do not.
+#[test]
+fn occupancy_names_what_sets_it() {
+    let machine = Machine::by_name("gfx1201").unwrap();
+    let occupancy = |waves, vgprs, lds_bytes| {
+        machine.occupancy(Workgroup {
+            waves,
+            vgprs,
+            lds_bytes,
+        })
+    };
+    // One wave with a little of everything: its SIMD has 16 slots.
+    let small = occupancy(1, 40, 1024);
+    assert_eq!(small.waves_per_simd, 16);
+    assert_eq!(small.waves_set_by, [Limit::WaveSlots]);
+    assert_eq!(
+        (small.waves_by.registers, small.waves_by.lds),
+        (32, Some(32))
+    );
+    // 64 KiB hold 3 times 21760 bytes, but 2 times the 22 granules that are allocated.
+    let granules = occupancy(4, 100, 21760);
+    assert_eq!((granules.waves_per_simd, granules.workgroups), (6, 2));
+    assert_eq!(granules.resident_waves_per_simd, 4.0);
+    assert_eq!(granules.allocated_lds_bytes, 22528);
+    assert_eq!(granules.waves_set_by, [Limit::Lds]);
+    assert_eq!(granules.workgroups_set_by, [Limit::Lds]);
+    // Registers for 6 waves a SIMD, which is one workgroup of 8 waves, 4 on each.
+    let whole = occupancy(8, 240, 16384);
+    assert_eq!((whole.waves_per_simd, whole.workgroups), (6, 1));
+    assert_eq!(whole.resident_waves_per_simd, 4.0);
+    assert_eq!(whole.waves_set_by, [Limit::Registers]);
+    assert_eq!(whole.workgroups_set_by, [Limit::Registers]);
+    // Two waves to a workgroup: as many slots as barriers, in pairs.
+    let pairs = occupancy(2, 24, 0);
+    assert_eq!(pairs.workgroups_set_by, [Limit::WaveSlots]);
+    assert_eq!(pairs.waves_by.lds, None);
+    // Registers and LDS at once.
+    let both = occupancy(4, 384, 32768);
+    assert_eq!(both.waves_set_by, [Limit::Registers, Limit::Lds]);
+    assert_eq!(both.workgroups_set_by, [Limit::Workgroup]);
 }

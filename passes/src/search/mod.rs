@@ -7,6 +7,9 @@
 
 pub mod layouts;
 pub mod schedules;
+mod why;
+
+pub use why::alternatives;
 
 use crate::{
     plan::{Plan, load_of, loaded_elements, memory_order, mma_of, plain_problem, prefetch_of},

@@ -10,12 +10,14 @@
 //! ([`Kind::UNWEIGHED`]): they are tried with the best that it weighs, and what they are worth
 //! shows only where their code is counted, or on a device.
 
+mod alternatives;
 mod finalists;
 mod language;
 mod options;
 mod rules;
 mod weigh;
 
+pub use alternatives::{Alternatives, Decided, Refusal, Why, alternatives};
 pub use finalists::FINALISTS;
 pub use language::{Choice, Choices, Kind, Leaf};
 pub use rules::{Rule, rules};

@@ -43,6 +43,11 @@ impl Options {
         }
     }
 
+    /// The values of one choice.
+    pub fn values(&self, kind: Kind) -> &[Leaf] {
+        self.all.get(&kind).map_or(&[], Vec::as_slice)
+    }
+
     /// Every block with all waves, else as `start`.
     pub fn tiles(&self, start: Choices) -> Vec<Choices> {
         let kinds = [Kind::M, Kind::N, Kind::K, Kind::WavesM, Kind::WavesN];
@@ -71,7 +76,7 @@ impl Options {
     fn each(&self, start: Choices, kinds: &[Kind]) -> Vec<Choices> {
         let mut found = vec![start];
         for kind in kinds {
-            let values = self.all.get(kind).map_or(&[][..], Vec::as_slice);
+            let values = self.values(*kind);
             let with = |it: Choices| values.iter().map(move |leaf| it.with(*leaf));
             found = found.into_iter().flat_map(with).collect();
         }

@@ -165,7 +165,7 @@ impl<'a> Weigher<'a> {
     }
 
     /// Whether block and waves go together, and with the problem.
-    fn tile(&self, choices: &Choices) -> Result<(), &'static str> {
+    pub(super) fn tile(&self, choices: &Choices) -> Result<(), &'static str> {
         let Choices { block, waves, .. } = *choices;
         let (machine, problem, atom) = (self.open.machine, self.open.problem, self.open.atom);
         let whole = |axis: usize| block[axis] % (atom.shape[axis] * waves[axis]) == 0;
@@ -197,10 +197,48 @@ impl<'a> Weigher<'a> {
         [&self.open.problem.a.layout, &self.open.problem.b.layout]
     }
 
-    fn lds_bytes(&self, choices: &Choices) -> Result<i64, &'static str> {
+    /// Bytes of LDS that a workgroup needs.
+    pub(super) fn lds_needed(&self, choices: &Choices) -> i64 {
         let [m, n, k] = choices.block;
         let bits = i64::from(self.open.atom.input.bits());
-        let bytes = (m + n) * k * choices.buffers * bits / 8;
+        (m + n) * k * choices.buffers * bits / 8
+    }
+
+    /// The operands whose lines run across K.
+    fn across(&self) -> [bool; 2] {
+        [0, 1].map(|operand| order(operand, self.layouts()[operand]) != "row")
+    }
+
+    /// Vector registers that a wave needs, and those it has while its workgroup is resident.
+    pub(super) fn registers(&self, choices: &Choices) -> [i64; 2] {
+        let (machine, atom) = (self.open.machine, self.open.atom);
+        let Choices {
+            block,
+            waves,
+            prefetch,
+            ..
+        } = *choices;
+        let schedule = Schedule {
+            cadence: choices.cadence,
+            ahead: choices.ahead,
+            lead: choices.lead,
+            commit: choices.commit,
+            priority: choices.priority,
+        };
+        let need = Registers::of(atom, block, waves, prefetch, &schedule);
+        let turned = ACROSS_VGPRS * self.across().map(i64::from).iter().sum::<i64>();
+        // A workgroup's waves share the SIMDs of one CU, and all must be resident.
+        let count = waves[0] * waves[1];
+        let per_simd = count.div_euclid(i64::from(machine.simds_per_cu)).max(1);
+        let share = i64::from(machine.vgpr.per_simd) / per_simd;
+        let granule = i64::from(machine.vgpr.granule);
+        let limit = (share / granule * granule).min(i64::from(machine.vgpr.addressable));
+        [need.most() + OTHER_VGPRS + turned, limit]
+    }
+
+    /// LDS of a workgroup, as far as it has so much.
+    pub(super) fn lds_bytes(&self, choices: &Choices) -> Result<i64, &'static str> {
+        let bytes = self.lds_needed(choices);
         if bytes > i64::from(self.open.machine.lds.per_workgroup) {
             return Err("more LDS than a workgroup has");
         }
@@ -220,7 +258,7 @@ impl<'a> Weigher<'a> {
             priority,
             ..
         } = *choices;
-        let (machine, problem, atom) = (self.open.machine, self.open.problem, self.open.atom);
+        let (problem, atom) = (self.open.problem, self.open.atom);
         let interleaved = prefetch == Prefetch::Interleaved;
         let plain =
             ahead == 1 && cadence == 1 && lead == Lead::A && commit == Commit::End && !priority;
@@ -252,28 +290,14 @@ impl<'a> Weigher<'a> {
         if (cadence > 1 || commit == Commit::Reads) && issued > before {
             return Err("no room for loads before what waits for them");
         }
-        let schedule = Schedule {
-            cadence,
-            ahead,
-            lead,
-            commit,
-            priority,
-        };
-        let need = Registers::of(atom, block, waves, prefetch, &schedule);
-        let across = [0, 1].map(|operand| order(operand, self.layouts()[operand]) != "row");
-        let turned = ACROSS_VGPRS * across.map(i64::from).iter().sum::<i64>();
-        let vgprs = need.most() + OTHER_VGPRS + turned;
-        // A workgroup's waves share the SIMDs of one CU, and all must be resident.
-        let per_simd = count.div_euclid(i64::from(machine.simds_per_cu)).max(1);
-        let share = i64::from(machine.vgpr.per_simd) / per_simd;
-        let granule = i64::from(machine.vgpr.granule);
-        let limit = (share / granule * granule).min(i64::from(machine.vgpr.addressable));
+        let [vgprs, limit] = self.registers(choices);
         if vgprs > limit {
             return Err("more registers than a wave has");
         }
 
         // Along K stores are as wide as loads; across, values are turned, two registers at a time.
-        let turned = [0, 1].map(|operand| i64::from(across[operand]) * loads[operand]);
+        let turned = self.across();
+        let turned = [0, 1].map(|operand| i64::from(turned[operand]) * loads[operand]);
         let (turned, whole) = (turned[0] + turned[1], loads[0] + loads[1]);
         let (stores, permutes) = (whole + turned, 4 * turned);
         let fragment_reads = (rm + rn) * rk * ((atom.ab.vgprs() + 3) / 4);

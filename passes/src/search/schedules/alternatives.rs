@@ -1,0 +1,249 @@
+//! Why a kernel's choices are as they are: of each the best kernel with another value.
+//!
+//! What is judged are the kernels that the search weighs, by the same figures and in the same
+//! order. The answer is for people to read: nothing is decided here.
+
+use super::{Choices, Figures, Kind, Leaf, MARGIN, Open, Options, Refused, Weighed, Weigher};
+use serde::Serialize;
+use std::cmp::Ordering;
+
+/// Kernels, best first, that are tried with another value of a choice that the model does not
+/// weigh, where the kernel itself cannot have it.
+const TRIED: usize = 64;
+
+/// For every choice of a kernel what else there was.
+#[derive(Clone, Debug)]
+pub struct Alternatives {
+    /// What the model expects of the kernel itself, if the search can build it.
+    pub figures: Result<Figures, Refusal>,
+    /// The least modelled time of all kernels that were weighed, in microseconds.
+    pub least_us: f64,
+    /// Every choice.
+    pub choices: Vec<Why>,
+}
+
+/// One choice, and what else there was.
+#[derive(Clone, Debug)]
+pub struct Why {
+    /// The value that the kernel has.
+    pub value: Leaf,
+    /// Whether the spec says so, so that there was no choice.
+    pub said: bool,
+    /// The other values that the rules reach, least first.
+    pub others: Vec<Leaf>,
+    /// The best of all kernels that have one of them.
+    pub best: Option<Weighed>,
+    /// The kernel itself with each of them and all else the same: its figures, or what refused it.
+    pub alone: Vec<(Leaf, Result<Figures, Refusal>)>,
+    /// Kernels with one of them that cannot be built, by what refused them.
+    pub refused: Refused,
+}
+
+/// What keeps a kernel from being built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// The reason, in the words of [`super::ScheduleSearch::refused`].
+    pub reason: &'static str,
+    /// What the kernel needs, where the reason is a figure's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub need: Option<i64>,
+    /// What there is of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+}
+
+/// The first figure, in the order in which the search compares, that tells two kernels apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decided {
+    /// One lies within the margin of the least modelled time, and the other beyond it.
+    Margin,
+    /// Expected instructions of the main loop per matrix instruction of what is asked for.
+    Instructions,
+    /// Modelled time, within the margin.
+    Time,
+    /// Expected registers.
+    Registers,
+    /// No figure of the model: of equal ones the first in a fixed order is taken.
+    Order,
+}
+
+impl Alternatives {
+    /// What tells two kernels apart, and which of them is the better: less is better.
+    pub fn decided(&self, one: &Weighed, other: &Weighed) -> (Decided, Ordering) {
+        decided(self.least_us, one, other)
+    }
+}
+
+fn decided(least_us: f64, one: &Weighed, other: &Weighed) -> (Decided, Ordering) {
+    let (a, b) = (&one.figures, &other.figures);
+    let beyond = |it: &Figures| it.modelled_us > least_us * (1.0 + MARGIN);
+    let steps = [
+        (Decided::Margin, beyond(a).cmp(&beyond(b))),
+        // Beyond the margin time alone counts: nothing else is looked at.
+        (
+            Decided::Time,
+            match beyond(a) && beyond(b) {
+                true => a.modelled_us.total_cmp(&b.modelled_us),
+                false => Ordering::Equal,
+            },
+        ),
+        (
+            Decided::Instructions,
+            a.instructions().total_cmp(&b.instructions()),
+        ),
+        (Decided::Time, a.modelled_us.total_cmp(&b.modelled_us)),
+        (Decided::Registers, a.vgprs.cmp(&b.vgprs)),
+    ];
+    let first = steps.into_iter().find(|(_, order)| order.is_ne());
+    first.unwrap_or((Decided::Order, one.choices.cmp(&other.choices)))
+}
+
+/// Of every choice of `kernel` the best kernel with another value, among all that the search
+/// weighs for `open`.
+pub fn alternatives(open: &Open<'_>, kernel: &Choices) -> Option<Alternatives> {
+    let options = Options::of(&super::saturate(open).egraph);
+    let mut weigher = Weigher::new(open)?;
+    let mut refused: Vec<Refused> = vec![Refused::new(); Kind::ALL.len()];
+    let mut refuse = |choices: &Choices, kinds: &[Kind], reason: &'static str, count: usize| {
+        for (kind, refused) in Kind::ALL.iter().zip(&mut refused) {
+            if kinds.contains(kind) && choices.get(*kind) != kernel.get(*kind) {
+                *refused.entry(reason).or_default() += count;
+            }
+        }
+    };
+    let schedule = [Kind::Prefetch, Kind::Ahead, Kind::Lead, Kind::Group];
+    let per_buffers: usize = schedule
+        .iter()
+        .map(|kind| options.values(*kind).len())
+        .product();
+    let per_tile = options.buffers.len() * per_buffers;
+    let tile_kinds = [Kind::M, Kind::N, Kind::K, Kind::WavesM, Kind::WavesN];
+    let with_buffers = [&tile_kinds[..], &[Kind::Buffers]].concat();
+    let mut weighed: Vec<Weighed> = Vec::new();
+    for tile in options.tiles(super::start(open)) {
+        if let Err(reason) = weigher.tile(&tile) {
+            refuse(&tile, &tile_kinds, reason, per_tile);
+            continue;
+        }
+        for buffers in &options.buffers {
+            let tile = tile.with(*buffers);
+            if let Err(reason) = weigher.lds_bytes(&tile) {
+                refuse(&tile, &with_buffers, reason, per_buffers);
+                continue;
+            }
+            for choices in options.schedules(tile) {
+                match weigher.figures(&choices) {
+                    Ok(figures) => weighed.push(Weighed { choices, figures }),
+                    Err(reason) => refuse(&choices, &Kind::ALL, reason, 1),
+                }
+            }
+        }
+    }
+    let times = weighed.iter().map(|it| it.figures.modelled_us);
+    let least_us = times.fold(f64::INFINITY, f64::min);
+    let mut judge = |choices: &Choices| judge(open, &mut weigher, choices);
+    // Of equal kernels the one that differs least from the kernel in question.
+    let differing = |it: &Choices| {
+        let differs = |kind: &&Kind| it.get(**kind) != kernel.get(**kind);
+        Kind::ALL.iter().filter(differs).count()
+    };
+    let better = |a: &Weighed, b: &Weighed| match decided(least_us, a, b) {
+        (Decided::Order, order) => differing(&a.choices)
+            .cmp(&differing(&b.choices))
+            .then(order),
+        (_, order) => order,
+    };
+    weighed.sort_by(|a, b| better(a, b));
+
+    let mut choices = Vec::new();
+    for (kind, refused) in Kind::ALL.into_iter().zip(refused) {
+        let value = kernel.get(kind);
+        let others: Vec<Leaf> = options.values(kind).to_vec();
+        let others: Vec<Leaf> = others.into_iter().filter(|leaf| *leaf != value).collect();
+        let alone: Vec<_> = others
+            .iter()
+            .map(|leaf| (*leaf, judge(&kernel.with(*leaf))))
+            .collect();
+        let built = alone.iter().filter_map(|(leaf, figures)| {
+            let choices = kernel.with(*leaf);
+            figures.ok().map(|figures| Weighed { choices, figures })
+        });
+        let mut best = built.min_by(|a, b| better(a, b));
+        if Kind::UNWEIGHED.contains(&kind) {
+            let mut tried = weighed.iter().take(TRIED).flat_map(|it| {
+                let with = |leaf: &Leaf| it.choices.with(*leaf);
+                others.iter().map(with).collect::<Vec<_>>()
+            });
+            if best.is_none() {
+                best = tried.find_map(|choices| {
+                    let figures = judge(&choices).ok()?;
+                    Some(Weighed { choices, figures })
+                });
+            }
+        } else if let Some(first) = weighed.iter().find(|it| it.choices.get(kind) != value) {
+            // With the kernel's own values of what the model does not weigh, where that can be.
+            let own = Kind::UNWEIGHED
+                .into_iter()
+                .fold(first.choices, |it, kind| it.with(kernel.get(kind)));
+            let first = match judge(&own) {
+                Ok(figures) if figures == first.figures => Weighed {
+                    choices: own,
+                    figures,
+                },
+                _ => *first,
+            };
+            let best = best.get_or_insert(first);
+            if better(&first, best).is_lt() {
+                *best = first;
+            }
+        }
+        choices.push(Why {
+            value,
+            said: open.fixed.iter().any(|leaf| leaf.kind() == kind),
+            others,
+            best,
+            alone,
+            refused,
+        });
+    }
+    Some(Alternatives {
+        figures: judge(kernel),
+        least_us,
+        choices,
+    })
+}
+
+/// The figures of a kernel, or what refuses it with the figure that does.
+fn judge(
+    open: &Open<'_>,
+    weigher: &mut Weigher<'_>,
+    choices: &Choices,
+) -> Result<Figures, Refusal> {
+    weigher.figures(choices).map_err(|reason| {
+        let machine = open.machine;
+        let [need, limit] = match reason {
+            "more LDS than a workgroup has" => [
+                Some(weigher.lds_needed(choices)),
+                Some(i64::from(machine.lds.per_workgroup)),
+            ],
+            "more registers than a wave has" => weigher.registers(choices).map(Some),
+            "more waves than a workgroup has" => [
+                Some(choices.waves[0] * choices.waves[1]),
+                Some(i64::from(machine.max_waves_per_workgroup)),
+            ],
+            "fragments read farther ahead than a K slice" => {
+                let atoms = |axis: usize| {
+                    choices.block[axis] / (open.atom.shape[axis] * choices.waves[axis])
+                };
+                [Some(choices.ahead), Some(atoms(0) * atoms(1))]
+            }
+            _ => [None; 2],
+        };
+        Refusal {
+            reason,
+            need,
+            limit,
+        }
+    })
+}

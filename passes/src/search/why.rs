@@ -1,0 +1,25 @@
+//! What a plan was chosen over.
+
+use super::{
+    fixed, schedules,
+    schedules::{Alternatives, Choices, Open},
+};
+use crate::plan::{Plan, mma_of, plain_problem};
+use tilefold_dialect::spec::{Spec, SpecError};
+
+/// For every choice of a plan that completes `spec` the best kernel with another value: see
+/// [`schedules::alternatives`]. None where no rates of the chip's memory are known.
+///
+/// # Errors
+/// A [`SpecError`] where the spec cannot be met, which has no plan either.
+pub fn alternatives(spec: &Spec, plan: &Plan) -> Result<Option<Alternatives>, SpecError> {
+    let problem = plain_problem(spec)?;
+    let open = Open {
+        machine: plan.machine,
+        problem: &problem,
+        atom: mma_of(spec, plan.machine, &problem)?,
+        fixed: fixed(&spec.plan),
+        without: &[],
+    };
+    Ok(schedules::alternatives(&open, &Choices::of(plan)))
+}
