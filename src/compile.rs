@@ -184,8 +184,12 @@ pub struct Searched {
 /// What decides between plans that the model cannot tell apart: counts of the code.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Score {
-    /// Registers that went to memory, and bytes of scratch.
-    pub spills: u32,
+    /// Vector registers that went to memory.
+    pub vgpr_spills: u32,
+    /// Scalar registers that did.
+    pub sgpr_spills: u32,
+    /// Bytes of a lane's scratch memory.
+    pub scratch_bytes: u32,
     /// Instructions of the main loop for each matrix instruction.
     pub instructions_per_mma: f64,
     /// Elements of C that are computed for each that is asked for.
@@ -197,23 +201,35 @@ pub struct Score {
 impl Score {
     fn of(compiled: &Compiled, waste: f64) -> Self {
         let resources = &compiled.code.resources;
-        let spills = resources.vgpr_spills + resources.sgpr_spills + resources.scratch_bytes;
         let per_mma = |main_loop: &tilefold_rocdl::MainLoop| {
             f64::from(main_loop.total) / f64::from(main_loop.mma.max(1))
         };
         Self {
-            spills,
+            vgpr_spills: resources.vgpr_spills,
+            sgpr_spills: resources.sgpr_spills,
+            scratch_bytes: resources.scratch_bytes,
             instructions_per_mma: resources.main_loop.as_ref().map_or(f64::INFINITY, per_mma),
             waste,
             vgprs: resources.vgprs,
         }
     }
 
-    fn compare(&self, other: &Self) -> std::cmp::Ordering {
-        let instructions = |score: &Self| score.instructions_per_mma * score.waste;
-        self.spills
-            .cmp(&other.spills)
-            .then(instructions(self).total_cmp(&instructions(other)))
+    /// Whether anything goes through scratch memory.
+    pub fn spills(&self) -> bool {
+        self.vgpr_spills + self.sgpr_spills + self.scratch_bytes > 0
+    }
+
+    /// Instructions of the main loop for each matrix instruction's worth of what is asked for.
+    pub fn instructions(&self) -> f64 {
+        self.instructions_per_mma * self.waste
+    }
+
+    /// Fewest spills, then fewest instructions, then fewest registers.
+    pub fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        let spilled = |score: &Self| score.vgpr_spills + score.sgpr_spills;
+        (spilled(self), self.scratch_bytes)
+            .cmp(&(spilled(other), other.scratch_bytes))
+            .then(self.instructions().total_cmp(&other.instructions()))
             .then(self.vgprs.cmp(&other.vgprs))
     }
 }

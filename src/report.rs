@@ -4,6 +4,7 @@ use crate::{Compiled, Outcome, compile::CompileMs};
 use comfy_table::{Table, presets::UTF8_FULL_CONDENSED};
 use serde::Serialize;
 use serde_json::Value;
+use tilefold_machine::{Limit, Occupancy, Workgroup};
 use tilefold_rocdl::Resources;
 
 /// What a compilation reports. Its JSON keys are stable.
@@ -16,6 +17,10 @@ pub struct CompileReport {
     /// Registers, LDS, occupancy and the main loop.
     #[serde(flatten)]
     pub resources: Resources,
+    /// What a compute unit holds of it, and what sets that.
+    pub occupancy: Occupancy,
+    /// Waves of a workgroup.
+    pub workgroup_waves: u32,
     /// The completed spec.
     pub plan: Value,
     /// Milliseconds by stage.
@@ -40,6 +45,8 @@ impl CompileReport {
             arch: compiled.manifest.arch.clone(),
             kernel: compiled.manifest.kernel.clone(),
             resources: compiled.code.resources,
+            occupancy: occupancy(compiled),
+            workgroup_waves: waves(compiled),
             plan: compiled.manifest.spec.clone(),
             compile_ms: compiled.compile_ms,
         }
@@ -69,10 +76,7 @@ impl CompileReport {
         row("LDS", format!("{} bytes", resources.lds_bytes));
         row(
             "occupancy",
-            format!(
-                "{} waves per SIMD, {} whole workgroups per CU",
-                resources.waves_per_simd, resources.resident_workgroups
-            ),
+            occupancy_lines(&self.occupancy, self.workgroup_waves).join("\n"),
         );
         if let Some(main_loop) = &resources.main_loop {
             row(
@@ -94,6 +98,79 @@ impl CompileReport {
         }
         row("compiled in", format!("{:.0} ms", self.compile_ms.total));
         table.to_string()
+    }
+}
+
+/// Waves of a workgroup of a compiled kernel.
+pub fn waves(compiled: &Compiled) -> u32 {
+    (compiled.plan.threads() / compiled.plan.atom.wave) as u32
+}
+
+/// What a compute unit holds of a compiled kernel, and what sets that.
+pub fn occupancy(compiled: &Compiled) -> Occupancy {
+    let resources = &compiled.code.resources;
+    compiled.plan.machine.occupancy(Workgroup {
+        waves: waves(compiled),
+        vgprs: resources.vgprs,
+        lds_bytes: resources.lds_bytes,
+    })
+}
+
+/// Both figures of an occupancy, for workgroups of so many waves, and what sets them: that of
+/// LLVM and of published tables, and that of whole workgroups.
+pub fn occupancy_lines(occupancy: &Occupancy, waves: u32) -> [String; 2] {
+    let plural = |count: u32| if count == 1 { "" } else { "s" };
+    [
+        format!(
+            "{} waves per SIMD as LLVM and published tables count, set by {}",
+            occupancy.waves_per_simd,
+            set_by(&occupancy.waves_set_by),
+        ),
+        format!(
+            "{} whole workgroup{} of {waves} wave{} per CU, which is {} waves per SIMD, set by {}",
+            occupancy.workgroups,
+            plural(occupancy.workgroups),
+            plural(waves),
+            occupancy.resident_waves_per_simd,
+            set_by(&occupancy.workgroups_set_by),
+        ),
+    ]
+}
+
+/// What each limit alone would allow, of both figures of an occupancy.
+pub fn occupancy_limits(occupancy: &Occupancy) -> [String; 2] {
+    let lds = |figure: Option<u32>| figure.map_or("any".into(), |figure| figure.to_string());
+    let (by, whole) = (occupancy.waves_by, occupancy.workgroups_by);
+    [
+        format!(
+            "registers allow {}, LDS {}, slots {}",
+            by.registers,
+            lds(by.lds),
+            by.slots
+        ),
+        format!(
+            "registers allow {} ({} allocated to a wave), LDS {} ({} bytes allocated), slots {}",
+            whole.registers,
+            occupancy.allocated_vgprs,
+            lds(whole.lds),
+            occupancy.allocated_lds_bytes,
+            whole.slots
+        ),
+    ]
+}
+
+fn set_by(limits: &[Limit]) -> String {
+    let names: Vec<&str> = limits.iter().copied().map(limit).collect();
+    names.join(" and ")
+}
+
+fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Registers => "registers",
+        Limit::Lds => "LDS",
+        Limit::WaveSlots => "wave slots",
+        Limit::Barriers => "barriers",
+        Limit::Workgroup => "what one workgroup may have",
     }
 }
 

@@ -36,8 +36,25 @@ impl Epilogue {
     /// # Errors
     /// A [`LayoutError`] where the algebra cannot express a step.
     pub fn of(plan: &Plan) -> Result<Self, LayoutError> {
+        let mut ways = Self::ways(plan)?.into_iter();
+        let first = ways.next().expect("results as they are, A first");
+        Ok(ways.fold(first, |best, way| {
+            if way.elements > best.elements {
+                way
+            } else {
+                best
+            }
+        }))
+    }
+
+    /// Every way there is, the cheapest first: without an exchange before with one, A first before
+    /// B first.
+    ///
+    /// # Errors
+    /// A [`LayoutError`] where the algebra cannot express a step.
+    pub fn ways(plan: &Plan) -> Result<Vec<Self>, LayoutError> {
         let [m, n, _] = plan.block;
-        let limit = elements_of_128_bits(plan.problem.c.element).min(plan.aligned_elements(2));
+        let limit = Self::most_elements(plan);
         let place = |atom: Layout, b_first, exchanged| {
             let layout = spread_results(&atom, plan.atom, plan.block, &plan.wave_layout)?;
             let elements = Ownership::new(&layout).width(limit, in_matrix([m, n], plan.order(2)));
@@ -50,7 +67,7 @@ impl Epilogue {
         };
         let results = plan.atom.c();
         let swapped = transposed(plan.atom)?;
-        let mut best = place(results.clone(), false, false)?;
+        let mut ways = Vec::new();
         for exchange in [false, true] {
             for (b_first, results) in [(false, Some(&results)), (true, swapped.as_ref())] {
                 let Some(results) = results else { continue };
@@ -60,13 +77,16 @@ impl Epilogue {
                     Some(results.clone())
                 };
                 let Some(results) = results else { continue };
-                let candidate = place(results, b_first, exchange)?;
-                if candidate.elements > best.elements {
-                    best = candidate;
-                }
+                ways.push(place(results, b_first, exchange)?);
             }
         }
-        Ok(best)
+        Ok(ways)
+    }
+
+    /// Elements of C that a store may move at once: as many as fit 128 bits, and as every line is
+    /// known to start at a multiple of.
+    pub fn most_elements(plan: &Plan) -> i64 {
+        elements_of_128_bits(plan.problem.c.element).min(plan.aligned_elements(2))
     }
 }
 

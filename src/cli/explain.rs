@@ -1,12 +1,15 @@
 //! `tilefold explain`
 
+mod choices;
+mod copies;
 mod text;
 
 use super::{Report, json, print, read_spec};
+use choices::Explained;
 use clap::Args;
 use serde_json::{Value, json as object};
-use std::path::PathBuf;
-use tilefold::{CompileOptions, Compiled, Error, compile};
+use std::{collections::BTreeMap, path::PathBuf};
+use tilefold::{CompileOptions, Compiled, Error, Spec, compile, report::occupancy};
 use tilefold_passes::search::{
     layouts::{Candidate, LayoutSearch},
     schedules::{Choices, Kind, Leaf, Weighed},
@@ -26,15 +29,15 @@ pub struct Arguments {
 pub fn main(arguments: &Arguments) -> Result<bool, Error> {
     let spec = read_spec(&arguments.spec)?;
     let compiled = compile(&spec, &CompileOptions::default())?;
-    let explanation = explain(&compiled);
+    let explained = choices::explain(&spec, &compiled)?;
     print(&match arguments.report {
-        Report::Json => json(&explanation)?,
-        Report::Text => text::text(&compiled),
+        Report::Json => json(&explain(&spec, &compiled, explained.as_ref()))?,
+        Report::Text => text::text(&spec, &compiled, explained.as_ref()),
     })?;
     Ok(true)
 }
 
-fn explain(compiled: &Compiled) -> Value {
+fn explain(spec: &Spec, compiled: &Compiled, explained: Option<&Explained>) -> Value {
     let search = &compiled.search;
     let kept = search.proposals.plans.get(search.kept);
     let finalists = search
@@ -46,7 +49,7 @@ fn explain(compiled: &Compiled) -> Value {
     let finalists = finalists.map(|(index, (proposal, score))| {
         object!({
             "kept": index == search.kept,
-            "choices": choices(&Choices::of(&proposal.plan)),
+            "choices": choice_values(&Choices::of(&proposal.plan)),
             "expected": proposal.figures,
             "compiled": score,
         })
@@ -54,9 +57,11 @@ fn explain(compiled: &Compiled) -> Value {
     let mut explanation = object!({
         "arch": compiled.manifest.arch,
         "plan": compiled.manifest.spec,
-        "occupancy": Occupancy::of(compiled),
+        "occupancy": occupancy(compiled),
+        "why": explained.map(choices::value),
+        "copies": copies::own(spec, compiled),
         "finalists": finalists.collect::<Vec<_>>(),
-        "not_modelled": Kind::UNWEIGHED.map(Kind::name),
+        "not_modelled": not_modelled(compiled),
     });
     if let Some(proposal) = kept {
         explanation["chain"] = object!(proposal.chain);
@@ -75,70 +80,67 @@ fn explain(compiled: &Compiled) -> Value {
     explanation
 }
 
-fn weighed(weighed: &Weighed) -> Value {
-    object!({ "choices": choices(&weighed.choices), "expected": weighed.figures })
+/// The choices that the model has no figure for, each with the values that were compiled.
+fn not_modelled(compiled: &Compiled) -> BTreeMap<&'static str, Vec<Value>> {
+    let of = |kind: Kind| {
+        let plans = compiled.search.proposals.plans.iter();
+        let mut leaves: Vec<Leaf> = plans
+            .map(|proposal| Choices::of(&proposal.plan).get(kind))
+            .collect();
+        leaves.sort_unstable();
+        leaves.dedup();
+        let values = leaves.into_iter().map(leaf_value).collect();
+        (kind.name(), values)
+    };
+    Kind::UNWEIGHED.into_iter().map(of).collect()
 }
 
-fn choices(choices: &Choices) -> Value {
-    let entry = |leaf: Leaf| {
-        let text = leaf.value();
-        let value = text
-            .parse::<i64>()
-            .map_or_else(|_| object!(text), |number| object!(number));
-        (leaf.kind().name().to_string(), value)
-    };
+fn weighed(weighed: &Weighed) -> Value {
+    object!({ "choices": choice_values(&weighed.choices), "expected": weighed.figures })
+}
+
+/// Choices by name.
+fn choice_values(choices: &Choices) -> Value {
+    let entry = |leaf: Leaf| (leaf.kind().name().to_string(), leaf_value(leaf));
     Value::Object(choices.leaves().map(entry).into_iter().collect())
 }
 
-fn layout(search: &LayoutSearch) -> Value {
-    let figures = |candidate: &Candidate| {
-        object!({
-            "layout": candidate.lds.to_string(),
-            "conflict_cycles": [candidate.read_cycles, candidate.write_cycles],
-            "bits": [candidate.read_bits, candidate.write_bits],
-            "bytes": candidate.cost.bytes,
-            "permutes": candidate.cost.permutes,
-            "registers": candidate.cost.registers,
-        })
-    };
+/// The value of a choice: a number where it is one.
+fn leaf_value(leaf: Leaf) -> Value {
+    let text = leaf.value();
+    text.parse::<i64>()
+        .map_or_else(|_| object!(text), |number| object!(number))
+}
+
+/// The figures of a placement with its copy.
+fn placed(candidate: &Candidate) -> Value {
     object!({
-        "best": figures(&search.best),
-        "published": search.published.as_ref().map(figures),
-        "runners_up": search.runners_up.iter().map(figures).collect::<Vec<_>>(),
-        "enumerated": search.enumerated,
-        "chain": search.explanation,
-        "no_zero_conflicts": search.zero_conflict_proof,
+        "layout": candidate.lds.to_string(),
+        "threads": candidate.threads.to_string(),
+        "values": candidate.values.to_string(),
+        "stores": candidate.stores.to_string(),
+        "conflict_cycles": [candidate.read_cycles, candidate.write_cycles],
+        "bits": [candidate.read_bits, candidate.write_bits],
+        "load_bits": candidate.load_bits,
+        "instructions": candidate.cost.instructions,
+        "cache_lines": candidate.cost.cache_lines,
+        "bytes": candidate.cost.bytes,
+        "permutes": candidate.cost.permutes,
+        "registers": candidate.cost.registers,
     })
 }
 
-/// What limits the waves of a SIMD.
-#[derive(serde::Serialize)]
-struct Occupancy {
-    waves_per_simd: u32,
-    by_registers: u32,
-    by_lds: u32,
-    set_by: &'static str,
-}
-
-impl Occupancy {
-    fn of(compiled: &Compiled) -> Self {
-        let machine = compiled.plan.machine;
-        let resources = &compiled.code.resources;
-        let granule = machine.vgpr.granule;
-        let allocated = resources.vgprs.div_ceil(granule).max(1) * granule;
-        let by_registers = (machine.vgpr.per_simd / allocated).min(machine.max_waves_per_simd);
-        let waves = (compiled.plan.threads() / compiled.plan.atom.wave) as u32;
-        let workgroups = machine.lds.per_cu / resources.lds_bytes.max(1);
-        let by_lds = (workgroups * waves / machine.simds_per_cu).min(machine.max_waves_per_simd);
-        Self {
-            waves_per_simd: resources.waves_per_simd,
-            by_registers,
-            by_lds,
-            set_by: if by_registers < by_lds {
-                "registers"
-            } else {
-                "LDS"
-            },
-        }
-    }
+fn layout(search: &LayoutSearch) -> Value {
+    let all = |of: &[Candidate]| of.iter().map(placed).collect::<Vec<_>>();
+    object!({
+        "best": placed(&search.best),
+        "published": search.published.as_ref().map(placed),
+        "runners_up": all(&search.runners_up),
+        "other_copy": search.other_copy.as_ref().map(placed),
+        "pareto": all(&search.pareto),
+        "enumerated": search.enumerated,
+        "complete": search.complete,
+        "chain": search.explanation,
+        "no_zero_conflicts": search.zero_conflict_proof,
+    })
 }

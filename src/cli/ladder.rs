@@ -6,7 +6,7 @@ use comfy_table::{Table, presets::UTF8_FULL_CONDENSED};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tilefold::{
-    CompileOptions, Error, RunOptions, compile,
+    CompileOptions, Compiled, Error, Extent, Outcome, RunOptions, compile,
     ladder::{Step, steps},
     report::RunReport,
     run,
@@ -39,6 +39,9 @@ fn size(text: &str) -> Result<[i64; 3], String> {
 #[derive(Serialize)]
 struct Rung {
     published: Step,
+    /// Whether the kernel was compiled for the size at which it ran, because the one for the
+    /// published size does not take it.
+    compiled_for_size: bool,
     ours: RunReport,
 }
 
@@ -49,18 +52,12 @@ pub fn main(arguments: &Arguments) -> Result<bool, Error> {
     let progress = ProgressBar::new(steps.len() as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let mut rungs = Vec::new();
-    let mut passed = true;
     for step in steps {
         progress.set_message(format!("step {}", step.name));
-        let compiled = compile(&step.spec(&arguments.arch)?, &CompileOptions::default())?;
-        let options = RunOptions {
-            extents: arguments.size.map(Some),
-            ..RunOptions::default()
-        };
-        let outcome = run(&compiled, &options)?;
-        passed &= outcome.passed();
+        let (compiled, outcome, compiled_for_size) = climbed(&step, arguments)?;
         rungs.push(Rung {
             published: step,
+            compiled_for_size,
             ours: RunReport::new(&compiled, outcome),
         });
         progress.inc(1);
@@ -68,12 +65,47 @@ pub fn main(arguments: &Arguments) -> Result<bool, Error> {
     progress.finish_and_clear();
     print(&match arguments.report {
         Report::Json => json(&rungs)?,
-        Report::Text => text(&arguments.arch, &rungs),
+        Report::Text => text(arguments, &rungs),
     })?;
-    Ok(passed)
+    Ok(rungs.iter().all(|rung| rung.ours.outcome.passed()))
 }
 
-fn text(arch: &str, rungs: &[Rung]) -> String {
+/// A step compiled and run: for its own size if that kernel takes the size of the run, which it
+/// may not where lines are no multiple of its accesses, else for the size of the run.
+fn climbed(step: &Step, arguments: &Arguments) -> Result<(Compiled, Outcome, bool), Error> {
+    let mut spec = step.spec(&arguments.arch)?;
+    let options = RunOptions {
+        extents: arguments.size.map(Some),
+        ..RunOptions::default()
+    };
+    let compiled = compile(&spec, &CompileOptions::default())?;
+    match run(&compiled, &options) {
+        Err(refused @ Error::Launch(_)) => {
+            let [m, n, k] = arguments.size.map(Extent::Exact);
+            (spec.problem.m, spec.problem.n, spec.problem.k) = (m, n, k);
+            // What the kernel for that size cannot take either has been said.
+            let Ok(compiled) = compile(&spec, &CompileOptions::default()) else {
+                return Err(refused);
+            };
+            let outcome = run(&compiled, &options)?;
+            Ok((compiled, outcome, true))
+        }
+        outcome => Ok((compiled, outcome?, false)),
+    }
+}
+
+/// The result in a word: exact is what had to be, and is, equal to the reference.
+fn verdict(correct: bool, checks_passed: bool, exact: bool) -> &'static str {
+    match (correct, checks_passed, exact) {
+        (false, ..) => "WRONG",
+        (true, false, _) => "CHECKS FAILED",
+        (true, true, true) => "exact",
+        (true, true, false) => "within the bound",
+    }
+}
+
+fn text(arguments: &Arguments, rungs: &[Rung]) -> String {
+    let arch = &arguments.arch;
     let mut table = Table::new();
     table.load_preset(UTF8_FULL_CONDENSED);
     table.set_header([
@@ -91,7 +123,10 @@ fn text(arch: &str, rungs: &[Rung]) -> String {
         Some(published) => format!("{ours} ({published})"),
         None => ours.to_string(),
     };
-    for Rung { published, ours } in rungs {
+    for rung in rungs {
+        let Rung {
+            published, ours, ..
+        } = rung;
         let resources = &ours.compile.resources;
         let (total, per_mma) = match &resources.main_loop {
             Some(main_loop) => (
@@ -103,14 +138,12 @@ fn text(arch: &str, rungs: &[Rung]) -> String {
             ),
             None => ("none".into(), "".into()),
         };
-        let counters = &ours.outcome.counters;
+        let outcome = &ours.outcome;
+        let counters = &outcome.counters;
+        let mark = if rung.compiled_for_size { " *" } else { "" };
         table.add_row([
-            published.name.clone(),
-            if ours.outcome.passed() {
-                "exact".into()
-            } else {
-                "WRONG".into()
-            },
+            format!("{}{mark}", published.name),
+            verdict(outcome.correct, outcome.checks_passed, outcome.exact).into(),
             beside(resources.lds_bytes, published.lds_bytes),
             beside(resources.vgprs, Step::column(&published.vgprs, arch)),
             beside(
@@ -129,8 +162,33 @@ fn text(arch: &str, rungs: &[Rung]) -> String {
                 .map_or(String::new(), |ms| format!("{ms:.2}")),
         ]);
     }
-    format!(
+    let mut text = format!(
         "{table}\nIn brackets: published. Milliseconds are AMD's, measured at 8192 x 8192 x 8192; \
          nothing here was timed."
-    )
+    );
+    if rungs.iter().any(|rung| rung.compiled_for_size) {
+        let [m, n, k] = arguments.size;
+        text += &format!(
+            "\n* The kernel for the published size does not take {m} x {n} x {k}: this one was \
+             compiled for it, with narrower accesses."
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::verdict;
+
+    #[test]
+    fn only_what_is_exact_is_called_so() {
+        for bits in 0..8 {
+            let [correct, checks, exact] = [1, 2, 4].map(|bit| bits & bit != 0);
+            let all = correct && checks && exact;
+            assert_eq!(verdict(correct, checks, exact) == "exact", all);
+        }
+        assert_eq!(verdict(true, true, false), "within the bound");
+        assert_eq!(verdict(false, true, true), "WRONG");
+        assert_eq!(verdict(true, false, true), "CHECKS FAILED");
+    }
 }

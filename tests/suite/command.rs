@@ -327,36 +327,3 @@ fn sim_fills_buffers_samples_and_traces() {
         assert_eq!(output.status.code(), Some(2), "{wrong:?}: {output:?}");
     }
 }
-
-#[test]
-fn explanations_are_text_or_json() {
-    let text = tilefold(&["explain", "specs/gemm.toml"]);
-    assert_eq!(text.status.code(), Some(0), "{text:?}");
-    let text = String::from_utf8(text.stdout).unwrap();
-    println!("{text}");
-    for said in [
-        "plan for gfx1201",
-        "occupancy: ",
-        "searched: ",
-        "the model cannot tell values of cadence, commit, priority apart",
-        "compiled to decide",
-        "LDS tile of A: ",
-        "LDS tile of B: ",
-    ] {
-        assert!(text.contains(said), "{said}");
-    }
-    assert!(
-        !text.contains(['{', '}', '[', ']', '"']),
-        "raw JSON in {text}"
-    );
-    let json = tilefold(&["explain", "specs/gemm.toml", "--report", "json"]);
-    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    let finalists = json["finalists"].as_array().unwrap();
-    assert_eq!(finalists.len(), 3);
-    assert_eq!(finalists.iter().filter(|it| it["kept"] == true).count(), 1);
-    assert!(finalists[0]["choices"]["lead"].is_string());
-    // A spec that says it all.
-    let text = tilefold(&["explain", "specs/ladder/8.toml"]);
-    let text = String::from_utf8(text.stdout).unwrap();
-    assert!(text.contains("nothing was searched"), "{text}");
-}

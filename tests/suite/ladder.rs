@@ -4,6 +4,7 @@
 use super::{
     CHIPS,
     gemm::{built, judge, ran},
+    tilefold,
 };
 use tilefold::{Compiled, Inputs, ladder};
 
@@ -60,6 +61,8 @@ fn every_step_is_exact_on_whole_tiles_and_at_edges() {
 fn every_step_is_within_the_published_resources() {
     every_step(|what, chip, step, compiled| {
         let resources = &compiled.code.resources;
+        // Of the first step none is published.
+        assert_eq!(step.lds_bytes.is_some(), step.name != "1", "{what}");
         if let Some(lds) = step.lds_bytes {
             assert_eq!(resources.lds_bytes, lds, "{what}");
         }
@@ -78,4 +81,35 @@ fn every_step_is_within_the_published_resources() {
         let main_loop = resources.main_loop.unwrap();
         assert_eq!(main_loop.valu, 0, "{what}: {main_loop:?}");
     });
+}
+
+/// Lines of C that are no multiple of a store: the kernels for the published size do not take
+/// them, and those for the size do.
+#[test]
+fn the_ladder_runs_at_any_size_of_c() {
+    let arguments = ["ladder", "--arch", "gfx1201", "--size", "97,193,128"];
+    let json = tilefold(&[&arguments[..], &["--report", "json"]].concat());
+    assert_eq!(json.status.code(), Some(0), "{json:?}");
+    let rungs: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let rungs = rungs.as_array().unwrap();
+    assert_eq!(rungs.len(), ladder::steps().len());
+    for rung in rungs {
+        let name = &rung["published"]["name"];
+        assert_eq!(rung["compiled_for_size"], true, "{name}");
+        assert_eq!(rung["ours"]["shape"]["m"], 97, "{name}");
+        assert_eq!(rung["ours"]["correct"], true, "{name}");
+        let published = &rung["published"]["lds_bytes"];
+        assert!(
+            published.is_null() || *published == rung["ours"]["lds_bytes"],
+            "{name}"
+        );
+    }
+    let text = tilefold(&arguments);
+    let text = String::from_utf8(text.stdout).unwrap();
+    for said in ["exact", "49152 (49152)", "59904 (59904)", "compiled for it"] {
+        assert!(text.contains(said), "{said} in {text}");
+    }
+    // K must be whole tiles, whoever compiles.
+    let refused = tilefold(&["ladder", "--arch", "gfx1201", "--size", "97,193,100"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }

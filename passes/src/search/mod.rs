@@ -6,9 +6,11 @@
 //! where neither is said; a place that is said has the copy that [`Plan::complete`] gives it.
 
 pub mod layouts;
+mod loads;
 pub mod schedules;
 mod why;
 
+pub use loads::{LoadWidth, load_widths};
 pub use why::alternatives;
 
 use crate::{

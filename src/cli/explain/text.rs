@@ -1,24 +1,39 @@
 //! The explanation as text.
 
-use super::Occupancy;
+use super::{
+    choices::{Choice, Explained, says},
+    copies::{Own, own},
+    not_modelled,
+};
+use comfy_table::{Table, presets::NOTHING};
 use serde_json::Value;
-use tilefold::{Compiled, Score};
+use tilefold::{
+    Compiled, Score, Spec,
+    report::{occupancy, occupancy_limits, occupancy_lines, waves},
+};
 use tilefold_passes::search::{
     Proposal,
     layouts::{Candidate, LayoutSearch},
     schedules::{Choices, Figures, Kind, MARGIN, ScheduleSearch, Step, Weighed},
 };
 
+/// Pairs of a layout and a copy that are printed of those that none matches in every figure.
+const PARETO: usize = 4;
+
 /// What was chosen, why, and what it beat.
-pub fn text(compiled: &Compiled) -> String {
+pub fn text(spec: &Spec, compiled: &Compiled, explained: Option<&Explained>) -> String {
     let search = &compiled.search;
     let mut lines = vec![format!("plan for {}", compiled.manifest.arch)];
     plan(&compiled.manifest.spec, &mut lines);
-    let occupancy = Occupancy::of(compiled);
-    lines.push(format!(
-        "occupancy: {} waves per SIMD, set by {} (registers allow {}, LDS {})",
-        occupancy.waves_per_simd, occupancy.set_by, occupancy.by_registers, occupancy.by_lds
-    ));
+    let occupancy = occupancy(compiled);
+    lines.push("occupancy:".into());
+    let limits = occupancy_limits(&occupancy);
+    for (figure, limits) in occupancy_lines(&occupancy, waves(compiled))
+        .into_iter()
+        .zip(limits)
+    {
+        lines.push(format!("  {figure} ({limits})"));
+    }
     let kept = search.proposals.plans.get(search.kept);
     let places = kept.map_or(&[][..], |proposal| &proposal.layouts);
     match (&search.proposals.schedules, kept) {
@@ -33,14 +48,14 @@ pub fn text(compiled: &Compiled) -> String {
                 lines.push(finalist(proposal, score, index == search.kept));
             }
             beaten(schedules, &mut lines);
+            unmodelled(compiled, &mut lines);
         }
-        _ if places.iter().any(Option::is_some) => lines.push(
-            "\nno tile that the rules reach can be built: tile and schedule are as the spec says \
-             and by default"
-                .into(),
-        ),
-        _ => lines.push("\nnothing was searched: the spec says it all".into()),
+        _ => lines.push(unsearched(places, explained)),
     }
+    if let Some(explained) = explained {
+        why(explained, &mut lines);
+    }
+    carried(&own(spec, compiled), &mut lines);
     for (name, place) in ["A", "B"].into_iter().zip(places) {
         if let Some(found) = place {
             placed(name, found, &mut lines);
@@ -49,15 +64,186 @@ pub fn text(compiled: &Compiled) -> String {
     lines.join("\n")
 }
 
+/// Why no tile or schedule was searched for.
+fn unsearched(places: &[Option<LayoutSearch>], explained: Option<&Explained>) -> String {
+    let said = |explained: &Explained| {
+        let mut choices = explained.choices.iter();
+        choices.all(|choice| choice.decided_by == "spec")
+    };
+    match explained {
+        Some(explained) if said(explained) && places.iter().all(Option::is_none) => {
+            "\nnothing was searched: the spec says it all".into()
+        }
+        Some(Explained {
+            expected: Err(refusal),
+            ..
+        }) => format!(
+            "\nnothing that the rules reach can be built with what the spec says: tile and schedule \
+             are as it says and by default, for which the search has no place ({})",
+            says(refusal)
+        ),
+        Some(_) => {
+            "\nno tile or schedule was searched: the spec says all of which there is a choice"
+                .into()
+        }
+        None => {
+            "\nno tile or schedule was searched: no rates of the chip's memory are known".into()
+        }
+    }
+}
+
+/// Every choice beside the best kernel with another value.
+fn why(explained: &Explained, lines: &mut Vec<String>) {
+    lines.push(
+        "\nwhy, choice by choice: the best kernel with another value (instructions of the main loop \
+         are for each mma's worth of what is asked for; modelled times are for comparing, and \
+         predict nothing):"
+            .into(),
+    );
+    let (said, chosen): (Vec<&Choice>, Vec<&Choice>) = explained
+        .choices
+        .iter()
+        .partition(|choice| choice.decided_by == "spec");
+    let mut table = Table::new();
+    table.load_preset(NOTHING);
+    table.set_header([
+        "choice",
+        "plan",
+        "other",
+        "per mma",
+        "us",
+        "VGPRs",
+        "LDS",
+        "decided by",
+    ]);
+    let figures = |figures: &Figures| {
+        [
+            format!("{:.3}", figures.instructions()),
+            format!("{:.1}", figures.modelled_us),
+            figures.vgprs.to_string(),
+            figures.lds_bytes.to_string(),
+        ]
+    };
+    let row = |name: &str, plan: String, other: String, of: Option<&Figures>, reason: String| {
+        let [per_mma, time, vgprs, lds] = of.map_or_else(Default::default, figures);
+        [
+            name.to_string(),
+            plan,
+            other,
+            per_mma,
+            time,
+            vgprs,
+            lds,
+            reason,
+        ]
+    };
+    let plan = match &explained.expected {
+        Ok(_) => String::new(),
+        Err(refusal) => format!("the search does not build it: {}", says(refusal)),
+    };
+    let expected = explained.expected.as_ref().ok();
+    table.add_row(row(
+        "the plan",
+        String::new(),
+        String::new(),
+        expected,
+        plan,
+    ));
+    for choice in &chosen {
+        let other = choice.other.as_ref();
+        let text = other.map_or_else(String::new, |other| {
+            let with: Vec<String> = other
+                .with
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, value)| format!("{name} {}", plain(value)))
+                .collect();
+            match with.is_empty() {
+                true => plain(&other.value),
+                false => format!("{} with {}", plain(&other.value), with.join(", ")),
+            }
+        });
+        table.add_row(row(
+            choice.choice,
+            plain(&choice.value),
+            text,
+            other.map(|other| &other.expected),
+            choice.reason.clone(),
+        ));
+    }
+    if !chosen.is_empty() {
+        lines.extend(table.lines().map(|line| format!("  {}", line.trim_end())));
+    }
+    if !said.is_empty() {
+        let said: Vec<&str> = said.iter().map(|choice| choice.choice).collect();
+        lines.push(format!("  as the spec says: {}", said.join(", ")));
+    }
+    // What is refused for all is said beside the choice.
+    let alone = chosen
+        .iter()
+        .filter(|choice| !["refused", "default"].contains(&choice.decided_by));
+    let refused: Vec<String> = alone
+        .flat_map(|choice| {
+            let line = |reason: &String| format!("    {} {reason}", choice.choice);
+            choice.alone_refused.iter().map(line)
+        })
+        .collect();
+    if !refused.is_empty() {
+        lines.push("  refused with all else as in the plan:".into());
+        lines.extend(refused);
+    }
+}
+
+/// Loads, layouts, copies and the epilogue.
+fn carried(choices: &[Own], lines: &mut Vec<String>) {
+    lines.push("\nhow tiles are carried, and C is stored:".into());
+    for choice in choices {
+        let other = match &choice.other {
+            Some(other) => format!("; next {other}"),
+            None => String::new(),
+        };
+        lines.push(format!(
+            "  {}: {}{other}; {}",
+            choice.choice, choice.value, choice.reason
+        ));
+    }
+}
+
+/// What was compiled of the choices that the model has no figure for.
+fn unmodelled(compiled: &Compiled, lines: &mut Vec<String>) {
+    let compiled: Vec<String> = not_modelled(compiled)
+        .into_iter()
+        .map(|(name, values)| {
+            let values: Vec<String> = values.iter().map(plain).collect();
+            format!("{name} {}", values.join(" and "))
+        })
+        .collect();
+    let kinds: Vec<&str> = Kind::UNWEIGHED.into_iter().map(Kind::name).collect();
+    lines.push(format!(
+        "what {} are worth the model does not know (of a priority it counts the instructions): of \
+         kernels that are equal by the model the first in a fixed order goes first; compiled were {}",
+        kinds.join(", "),
+        compiled.join(", ")
+    ));
+}
+
+/// A value as people read it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 /// The completed spec, key by key.
 fn plan(spec: &Value, lines: &mut Vec<String>) {
     let plain = |value: &Value| match value {
-        Value::String(text) => text.clone(),
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(Value::to_string).collect();
             items.join(" x ")
         }
-        other => other.to_string(),
+        other => plain(other),
     };
     for table in ["tile", "atoms", "copy", "mma", "lds", "schedule"] {
         for (key, value) in spec[table].as_object().into_iter().flatten() {
@@ -83,12 +269,6 @@ fn searched(schedules: &ScheduleSearch, kept: &Proposal, lines: &mut Vec<String>
     for (reason, count) in &schedules.refused {
         lines.push(format!("  {count} for {reason}"));
     }
-    let unweighed: Vec<&str> = Kind::UNWEIGHED.into_iter().map(Kind::name).collect();
-    lines.push(format!(
-        "the model cannot tell values of {} apart: they are tried with the best, and counted where \
-         compiled",
-        unweighed.join(", ")
-    ));
     lines.push("from one wave with one atom and what the spec says, by:".into());
     for steps in kept.chain.chunk_by(|a, b| a.rule == b.rule) {
         if let Some(Step { rule, choice }) = steps.last() {
@@ -133,16 +313,18 @@ fn expected(figures: &Figures) -> String {
         _ => String::new(),
     };
     format!(
-        "{:.3} instructions per mma, {} VGPRs, {} bytes of LDS{waste}",
-        figures.instructions_per_mma, figures.vgprs, figures.lds_bytes
+        "{:.3} instructions per mma, {:.1} us modelled, {} VGPRs, {} bytes of LDS{waste}",
+        figures.instructions_per_mma, figures.modelled_us, figures.vgprs, figures.lds_bytes
     )
 }
 
 fn finalist(proposal: &Proposal, score: &Score, kept: bool) -> String {
     let mark = if kept { "*" } else { " " };
     let compiled = format!(
-        "{:.3} instructions per mma, {} VGPRs, {} spills",
-        score.instructions_per_mma, score.vgprs, score.spills
+        "{:.3} instructions per mma, {} VGPRs, {}",
+        score.instructions_per_mma,
+        score.vgprs,
+        spilled(score)
     );
     let expected = match &proposal.figures {
         Some(figures) => format!("\n      expected {}", expected(figures)),
@@ -150,6 +332,17 @@ fn finalist(proposal: &Proposal, score: &Score, kept: bool) -> String {
     };
     let choices = choices(&Choices::of(&proposal.plan));
     format!("  {mark} {choices}\n      compiled {compiled}{expected}")
+}
+
+/// What goes through memory: registers, and bytes of it.
+fn spilled(score: &Score) -> String {
+    if !score.spills() {
+        return "no spills".into();
+    }
+    format!(
+        "{} VGPRs and {} SGPRs spilled, {} bytes of scratch",
+        score.vgpr_spills, score.sgpr_spills, score.scratch_bytes
+    )
 }
 
 fn beaten(schedules: &ScheduleSearch, lines: &mut Vec<String>) {
@@ -173,8 +366,14 @@ fn placed(name: &str, found: &LayoutSearch, lines: &mut Vec<String>) {
     lines.push(format!("\nLDS tile of {name}: {}", candidate(&found.best)));
     let enumerated = &found.enumerated;
     lines.push(format!(
-        "  of {} placements with {} copies, {} pairs",
-        enumerated.placements, enumerated.copies, enumerated.pairs
+        "  of {} placements with {} copies, {} pairs: {}",
+        enumerated.placements,
+        enumerated.copies,
+        enumerated.pairs,
+        match found.complete {
+            true => "all that the rules reach",
+            false => "the search stopped at its limits before the rules were exhausted",
+        }
     ));
     if let Some(published) = &found.published {
         lines.push(format!("  published permutation: {}", candidate(published)));
@@ -188,10 +387,26 @@ fn placed(name: &str, found: &LayoutSearch, lines: &mut Vec<String>) {
             lines.push(format!("  {rule}{backwards} -> {}", step.term));
         }
     }
+    let (first, rest) = found.pareto.split_at(found.pareto.len().min(PARETO));
+    if found.pareto.len() > 1 {
+        lines.push(format!(
+            "  Pareto set: {} pairs that no other matches in every figure:",
+            found.pareto.len()
+        ));
+        lines.extend(first.iter().map(|it| format!("    {}", candidate(it))));
+        if !rest.is_empty() {
+            lines.push(format!("    and {} more, in the JSON report", rest.len()));
+        }
+    } else {
+        lines.push(
+            "  no other pair is better in any figure: the best is the whole Pareto set".into(),
+        );
+    }
     if let Some(proof) = &found.zero_conflict_proof {
         lines.push(format!(
-            "  of {} pairs with accesses as wide as they get none is free of conflicts, the least \
-             is {} cycles; {} pairs with narrower ones are",
+            "  none of the {} pairs with accesses as wide as they get is free of conflicts, the \
+             least is {} cycles; {} pairs with narrower ones are free (pairs of the orders, paddings \
+             and swizzles that the rules reach)",
             proof.at_widest, proof.least_cycles, proof.free_with_more_instructions
         ));
     }

@@ -29,6 +29,7 @@
 //! ```
 
 mod analysis;
+mod comparison;
 mod conflicts;
 mod copy_rules;
 mod domain;

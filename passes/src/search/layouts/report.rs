@@ -1,6 +1,7 @@
 //! What the search answers.
 
 use super::{
+    comparison::other_copy,
     conflicts::{Counter, SideCost, sides},
     domain::{Copy, Domain, Threads, TileUse},
     explain::Step,
@@ -106,8 +107,10 @@ pub struct Candidate {
     pub term: String,
 }
 
-/// That no candidate with accesses as wide as they get is free of bank conflicts: all were
-/// weighed, none left out.
+/// That no candidate with accesses as wide as they get is free of bank conflicts: the rules were
+/// exhausted, and all pairs that they reach weighed. What they do not reach (swizzles that split
+/// what is accessed together, or that change only bits above the banks, and all that is no
+/// swizzle of an order or padding that a rule makes) is not among them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NoZeroConflicts {
     /// Pairs of placement and copy that were weighed.
@@ -152,7 +155,9 @@ pub struct LayoutSearch {
     pub complete: bool,
     /// From plain rows and the copy to start from to the best, rule by rule.
     pub explanation: Vec<Step>,
-    /// Where nothing as wide as the best is free of conflicts.
+    /// The best pair of the best placement with another copy.
+    pub other_copy: Option<Candidate>,
+    /// Where nothing as wide as the best is free of conflicts, the search being complete.
     pub zero_conflict_proof: Option<NoZeroConflicts>,
 }
 
@@ -202,7 +207,8 @@ pub(super) fn report(
         },
         complete,
         explanation,
-        zero_conflict_proof: none_free.then(|| NoZeroConflicts {
+        other_copy: other_copy(domain, pairs, best),
+        zero_conflict_proof: (complete && none_free).then(|| NoZeroConflicts {
             enumerated: pairs.enumerated,
             at_widest,
             least_cycles,
@@ -211,7 +217,7 @@ pub(super) fn report(
     })
 }
 
-fn candidate(
+pub(super) fn candidate(
     domain: &Domain,
     placement: &Placement,
     copy: &Copy,

@@ -7,10 +7,6 @@ use super::{Choices, Figures, Kind, Leaf, MARGIN, Open, Options, Refused, Weighe
 use serde::Serialize;
 use std::cmp::Ordering;
 
-/// Kernels, best first, that are tried with another value of a choice that the model does not
-/// weigh, where the kernel itself cannot have it.
-const TRIED: usize = 64;
-
 /// For every choice of a kernel what else there was.
 #[derive(Clone, Debug)]
 pub struct Alternatives {
@@ -171,7 +167,7 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices) -> Option<Alternatives> {
         });
         let mut best = built.min_by(|a, b| better(a, b));
         if Kind::UNWEIGHED.contains(&kind) {
-            let mut tried = weighed.iter().take(TRIED).flat_map(|it| {
+            let mut tried = weighed.iter().flat_map(|it| {
                 let with = |leaf: &Leaf| it.choices.with(*leaf);
                 others.iter().map(with).collect::<Vec<_>>()
             });
