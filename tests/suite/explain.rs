@@ -103,7 +103,10 @@ fn defaults_are_called_defaults() {
     let file = problem("explain_defaults", "gfx1201", plan);
     let text = text(&file);
     assert!(!text.contains("the spec says it all"), "{text}");
-    assert!(text.contains("nothing that the rules reach can be built"), "{text}");
+    assert!(
+        text.contains("nothing that the rules reach can be built"),
+        "{text}"
+    );
     assert!(text.contains("by default: "), "{text}");
     every_choice_is_explained(&json(&file));
 }
@@ -165,8 +168,8 @@ fn every_choice_is_explained(json: &Value) {
         let reason = choice["reason"].as_str().unwrap();
         assert!(!reason.is_empty(), "{choice}");
         let alone = ["spec", "default", "no-other"];
-        let explained = choice["other"].is_string()
-            || alone.contains(&choice["decided_by"].as_str().unwrap());
+        let explained =
+            choice["other"].is_string() || alone.contains(&choice["decided_by"].as_str().unwrap());
         assert!(explained, "{choice}");
     }
 }
@@ -177,7 +180,10 @@ fn every_choice_has_an_alternative_or_a_reason() {
     every_choice_is_explained(&json("specs/ladder/5.toml"));
     for (arch, plan) in [
         ("gfx1100", ""),
-        ("gfx1151", "tile.block = [16, 16, 16]\ntile.waves = [1, 1]\n"),
+        (
+            "gfx1151",
+            "tile.block = [16, 16, 16]\ntile.waves = [1, 1]\n",
+        ),
     ] {
         let file = problem("explain_choices", arch, plan);
         every_choice_is_explained(&json(&file));
@@ -201,7 +207,8 @@ fn alternatives_are_the_best_of_restricted_searches() {
     type Change = Box<dyn Fn(&mut Spec)>;
     let depth = |k: i64| -> Change { Box::new(move |spec| spec.plan.tile.block.0[2] = Some(k)) };
     let buffers = |n: i64| -> Change { Box::new(move |spec| spec.plan.lds.buffers = Some(n)) };
-    let group = |n: i64| -> Change { Box::new(move |spec| spec.plan.schedule.group_rows = Some(n)) };
+    let group =
+        |n: i64| -> Change { Box::new(move |spec| spec.plan.schedule.group_rows = Some(n)) };
     let prefetch =
         |how: Prefetch| -> Change { Box::new(move |spec| spec.plan.schedule.prefetch = Some(how)) };
     let cases: [(&str, Vec<(Value, Change)>); 4] = [
@@ -247,7 +254,11 @@ fn alternatives_are_the_best_of_restricted_searches() {
 fn occupancy_follows_from_the_record() {
     let mut limits = BTreeSet::new();
     for (test, arch, plan) in [
-        ("slots", "gfx1201", "tile.block = [16, 16, 16]\ntile.waves = [1, 1]\n"),
+        (
+            "slots",
+            "gfx1201",
+            "tile.block = [16, 16, 16]\ntile.waves = [1, 1]\n",
+        ),
         ("whole", "gfx1100", ""),
         (
             "granule",
@@ -278,19 +289,33 @@ fn occupancy_follows_from_the_record() {
         assert_eq!(u32(&occupancy["workgroups"]), least, "{test}");
         assert_eq!(u32(&report["resident_workgroups"]), least, "{test}");
         let resident = f64::from(least * waves) / f64::from(machine.simds_per_cu);
-        assert_eq!(f64(&occupancy["resident_waves_per_simd"]), resident, "{test}");
+        assert_eq!(
+            f64(&occupancy["resident_waves_per_simd"]),
+            resident,
+            "{test}"
+        );
         // LLVM's own figure.
-        assert_eq!(occupancy["waves_per_simd"], report["waves_per_simd"], "{test}");
+        assert_eq!(
+            occupancy["waves_per_simd"], report["waves_per_simd"],
+            "{test}"
+        );
         let set: Vec<&str> = ["registers", "lds", "wave-slots"]
             .into_iter()
             .zip(whole)
             .filter(|(_, figure)| *figure == least)
             .map(|(name, _)| name)
             .collect();
-        assert_eq!(occupancy["workgroups_set_by"], Value::from(set.clone()), "{test}");
+        assert_eq!(
+            occupancy["workgroups_set_by"],
+            Value::from(set.clone()),
+            "{test}"
+        );
         limits.extend(set);
         let text = text(&file);
-        assert!(text.contains(&format!("{least} whole workgroup")), "{test}: {text}");
+        assert!(
+            text.contains(&format!("{least} whole workgroup")),
+            "{test}: {text}"
+        );
         if test == "slots" {
             assert_eq!(occupancy["waves_set_by"], Value::from(vec!["wave-slots"]));
         }
@@ -310,7 +335,10 @@ fn the_epilogue_is_explained() {
         let file = problem("explain_epilogue", arch, "tile.block = [64, 64, 32]\n");
         let json = json(&file);
         let choices = json["copies"].as_array().unwrap();
-        let epilogue = choices.iter().find(|it| it["choice"] == "epilogue").unwrap();
+        let epilogue = choices
+            .iter()
+            .find(|it| it["choice"] == "epilogue")
+            .unwrap();
         let chosen = &epilogue["figures"]["chosen"];
         assert_eq!(chosen["exchanged"], exchanged, "{arch}");
         assert_eq!(chosen["store_bits"], 128, "{arch}");
