@@ -280,7 +280,7 @@ fn occupancy_follows_from_the_record() {
         // Waves that the registers of a SIMD hold, and workgroups of a CU by each limit.
         let by_registers = machine.vgpr.per_simd / up(vgprs, machine.vgpr.granule);
         let whole = [
-            by_registers.min(machine.max_waves_per_simd) * machine.simds_per_cu / waves,
+            by_registers * machine.simds_per_cu / waves,
             machine.lds.per_cu / up(lds, machine.lds.granule),
             machine.max_waves_per_simd * machine.simds_per_cu / waves,
         ];
