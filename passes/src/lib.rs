@@ -55,6 +55,7 @@
 //! ```
 
 pub mod access;
+mod addresses;
 mod bound_loads;
 mod bound_stores;
 mod describe;
@@ -76,6 +77,7 @@ mod unroll_buffers;
 mod widen_copies;
 mod widen_epilogue;
 
+pub use addresses::{Addresses, addresses};
 pub use describe::ARGUMENTS;
 pub use lower::lower;
 pub use pipeline::{PASSES, Pass, tile_module};

@@ -1,5 +1,6 @@
 //! `tilefold explain`
 
+mod addresses;
 mod choices;
 mod copies;
 mod text;
@@ -23,6 +24,9 @@ pub struct Arguments {
     /// The form of the report.
     #[arg(long, value_enum, default_value = "text")]
     report: Report,
+    /// Print the rules by which addresses are placed, which the JSON report has in any case.
+    #[arg(long)]
+    addresses: bool,
 }
 
 /// Compiles the spec and says what was chosen and why.
@@ -32,7 +36,10 @@ pub fn main(arguments: &Arguments) -> Result<bool, Error> {
     let explained = choices::explain(&spec, &compiled)?;
     print(&match arguments.report {
         Report::Json => json(&explain(&spec, &compiled, explained.as_ref()))?,
-        Report::Text => text::text(&spec, &compiled, explained.as_ref()),
+        Report::Text => {
+            let explained = explained.as_ref();
+            text::text(&spec, &compiled, explained, arguments.addresses)
+        }
     })?;
     Ok(true)
 }
@@ -60,6 +67,7 @@ fn explain(spec: &Spec, compiled: &Compiled, explained: Option<&Explained>) -> V
         "occupancy": occupancy(compiled),
         "why": explained.map(choices::value),
         "copies": copies::own(spec, compiled),
+        "addresses": addresses::groups(compiled),
         "finalists": finalists.collect::<Vec<_>>(),
         "not_modelled": not_modelled(compiled),
     });

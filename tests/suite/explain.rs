@@ -4,10 +4,16 @@ use super::{repository, scratch, tilefold};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tilefold::{Prefetch, Spec};
+use tilefold_address::Limits;
+use tilefold_dialect::atoms::{Direction, Space};
 use tilefold_machine::Machine;
-use tilefold_passes::search::{
-    plans,
-    schedules::{Figures, Kind, MARGIN},
+use tilefold_passes::{
+    addresses,
+    search::{
+        plans,
+        schedules::{Figures, Kind, MARGIN},
+    },
+    tiling::{MmaLayouts, copy_layout},
 };
 
 fn run(arguments: &[&str]) -> Vec<u8> {
@@ -353,4 +359,67 @@ fn the_epilogue_is_explained() {
             assert_eq!(bits * threads, 64 * 64 * 32, "{arch}: {way}");
         }
     }
+}
+
+/// The registers that addresses are said to take are those that the layouts' search counted, and
+/// with scalars and constants they are every thread's offset, as the layouts have it.
+#[test]
+fn addresses_are_what_layouts_say() {
+    let json = json("specs/gemm.toml");
+    for (operand, name) in ["A", "B"].into_iter().enumerate() {
+        let groups = json["addresses"].as_array().unwrap();
+        let of_lds = groups.iter().filter(|group| {
+            let what = group["accesses_of"].as_str().unwrap();
+            what.contains("LDS") && what.contains(&format!(" {name} "))
+        });
+        let registers: u32 = of_lds.map(|group| u32(&group["registers"])).sum();
+        let best = &json["lds"][["a", "b"][operand]]["best"];
+        assert_eq!(registers, u32(&best["registers"]), "{name}");
+    }
+    for group in json["addresses"].as_array().unwrap() {
+        assert!(u32(&group["registers"]) >= u32(&group["fewest"]), "{group}");
+        assert!(group["chain"]["steps"].is_array(), "{group}");
+    }
+    let shown = run(&["explain", "specs/gemm.toml", "--addresses"]);
+    let shown = String::from_utf8(shown).unwrap();
+    let last = &json["addresses"][0]["chain"]["terms"];
+    let last = last.as_array().unwrap().last().unwrap().as_str().unwrap();
+    assert!(shown.contains(last), "{last} is not in {shown}");
+
+    let completed = serde_json::to_string(&json["plan"]).unwrap();
+    let spec: Spec = serde_json::from_str(&completed).unwrap();
+    let plan = tilefold::Plan::complete(&spec).unwrap();
+    let mma = MmaLayouts::new(plan.atom, plan.block, &plan.wave_layout).unwrap();
+    let bytes = i64::from(plan.input().bits()) / 8;
+    let mut checked = 0;
+    for group in addresses(&plan).unwrap() {
+        let last = group.placement.accesses().len() - 1;
+        let chain = group.placement.explain(last).unwrap();
+        chain.check(&Limits::default()).unwrap();
+        if group.space != Space::Lds {
+            continue;
+        }
+        let operand = group.operand;
+        let tile = [plan.block[operand], plan.block[2]];
+        let layout = match group.direction {
+            Direction::Load => [&mma.a, &mma.b][operand].clone(),
+            Direction::Store => {
+                copy_layout(&plan.copies[operand].0, &plan.stores[operand], tile).unwrap()
+            }
+        };
+        let width = group.bits / (8 * bytes);
+        let [threads, values] = [0, 1].map(|mode| layout.mode(mode).unwrap());
+        let threads: Vec<i64> = threads.offsets().collect();
+        let starts = values.offsets().step_by(width as usize);
+        for (access, value) in group.placement.accesses().iter().zip(starts) {
+            let register = &group.placement.registers()[access.register];
+            for (thread, first) in threads.iter().enumerate() {
+                let offset = plan.lds[operand].at(first + value) * bytes;
+                let found = register.evaluate(|_| thread as u32) + access.immediate;
+                assert_eq!(i64::from(found), offset, "{group:?} thread {thread}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 1000, "{checked}");
 }

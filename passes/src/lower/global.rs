@@ -298,18 +298,16 @@ impl<'c> Lowering<'c, '_> {
             let placed = match known {
                 Some(placed) => placed,
                 None => {
-                    let bits = self.plan.machine.buffer_offset_bits;
                     let entry = self.entry;
                     let positions = positions.collect::<Vec<_>>();
                     let placed = Placed::in_matrix(
                         &entry,
                         self.thread,
-                        &self.plan.address_rules,
+                        self.plan,
                         matrix,
                         tile,
                         &coordinates,
                         &positions,
-                        bits,
                     )?;
                     let placed = Rc::new(placed);
                     matrix.placed.borrow_mut().insert(key, placed.clone());

@@ -1,6 +1,7 @@
 //! The explanation as text.
 
 use super::{
+    addresses,
     choices::{Choice, Explained, says},
     copies::{Own, own},
     not_modelled,
@@ -21,7 +22,12 @@ use tilefold_passes::search::{
 const PARETO: usize = 4;
 
 /// What was chosen, why, and what it beat.
-pub fn text(spec: &Spec, compiled: &Compiled, explained: Option<&Explained>) -> String {
+pub fn text(
+    spec: &Spec,
+    compiled: &Compiled,
+    explained: Option<&Explained>,
+    chains: bool,
+) -> String {
     let search = &compiled.search;
     let mut lines = vec![format!("plan for {}", compiled.manifest.arch)];
     plan(&compiled.manifest.spec, &mut lines);
@@ -56,6 +62,7 @@ pub fn text(spec: &Spec, compiled: &Compiled, explained: Option<&Explained>) -> 
         why(explained, &mut lines);
     }
     carried(&own(spec, compiled), &mut lines);
+    lines.extend(addresses::lines(&addresses::groups(compiled), chains));
     for (name, place) in ["A", "B"].into_iter().zip(places) {
         if let Some(found) = place {
             placed(name, found, &mut lines);
