@@ -89,9 +89,9 @@ pub fn lines(groups: &[Group], chains: bool) -> Vec<String> {
     for group in groups {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let mut line = format!(
-            "  {} {} of {} bits by {} register{} (no placement has fewer than {}), constants up to {}",
-            group.accesses,
+            "  {}: {} of {} bits by {} register{} (no placement has fewer than {}), constants up to {}",
             group.accesses_of,
+            group.accesses,
             group.bits,
             group.registers,
             plural(group.registers),

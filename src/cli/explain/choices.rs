@@ -212,7 +212,7 @@ impl Case<'_> {
         let (decided, order) = self.found.decided(&plan, best);
         let (word, figures) = self.figure(decided, &plan.figures, &best.figures);
         match (decided, order) {
-            (Decided::Order, _) => (
+            (Decided::Order, Ordering::Less) => (
                 "order",
                 "equal by the model, and not compiled: the first in a fixed order is taken".into(),
             ),
@@ -307,26 +307,20 @@ impl Case<'_> {
                     self.found.least_us
                 ),
             ),
-            Decided::Instructions => (
-                "instructions",
-                format!(
-                    "{:.3} instructions per mma expected against {:.3}",
-                    plan.instructions(),
-                    other.instructions()
-                ),
-            ),
-            Decided::Time => (
-                "time",
-                format!(
-                    "modelled time: {:.1} us against {:.1}",
-                    plan.modelled_us, other.modelled_us
-                ),
-            ),
+            Decided::Instructions => {
+                let [plan, other] = apart(plan.instructions(), other.instructions());
+                let reason = format!("{plan} instructions per mma expected against {other}");
+                ("instructions", reason)
+            }
+            Decided::Time => {
+                let [plan, other] = apart(plan.modelled_us, other.modelled_us);
+                ("time", format!("modelled time: {plan} us against {other}"))
+            }
             Decided::Registers => (
                 "registers",
                 format!("{} VGPRs expected against {}", plan.vgprs, other.vgprs),
             ),
-            Decided::Order => ("order", "equal by the model".into()),
+            Decided::Order => ("order", "equal, and earlier in a fixed order".into()),
         }
     }
 }
@@ -348,6 +342,14 @@ pub fn grouped(alone: &[(Leaf, Result<Figures, Refusal>)]) -> Vec<String> {
     }
     let text = |(reason, values): (&str, Vec<String>)| format!("{}: {reason}", values.join(", "));
     reasons.into_iter().map(text).collect()
+}
+
+/// Two figures with as many digits as tell them apart.
+fn apart(a: f64, b: f64) -> [String; 2] {
+    let with = |digits: usize| [a, b].map(|figure| format!("{figure:.digits$}"));
+    let mut texts = (3..=15).map(with);
+    let different = texts.find(|[a, b]| a != b);
+    different.unwrap_or_else(|| [a, b].map(|figure| figure.to_string()))
 }
 
 /// What refuses a kernel, with the figure where there is one.
