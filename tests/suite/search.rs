@@ -9,6 +9,7 @@ use tilefold::{
     CompileOptions, Compiled, ElementType, Extent, Gemm, Inputs, LdsLayout, OperandLayout, Outcome,
     Prefetch, RunOptions, Spec, compile, compile_plan, run,
 };
+use tilefold_dialect::atoms::MmaAtom;
 use tilefold_passes::search::{
     plans_without,
     schedules::{self, Choices, Open, rules},
@@ -54,10 +55,10 @@ fn searched(chip: &'static str, input: ElementType) -> &'static Compiled {
 }
 
 /// The kernel with exactly these choices, for any extents.
-fn chosen(chip: &str, accumulate: ElementType, choices: &Choices) -> Spec {
-    let spec = problem(chip, Extent::Any, ElementType::F16).accumulate(accumulate);
+fn chosen(chip: &str, [input, accumulate]: [ElementType; 2], choices: &Choices) -> Spec {
+    let spec = problem(chip, Extent::Any, input).accumulate(accumulate);
     let mut spec = spec.lds(LdsLayout::None, LdsLayout::None).build().unwrap();
-    choices.fill(&mut spec.plan);
+    choices.fill(&mut spec);
     spec
 }
 
@@ -68,19 +69,20 @@ fn common_multiple(a: i64, b: i64) -> i64 {
 /// Both sides of every rule, executed: the kernels before and after give the same exact C.
 ///
 /// The domain of a rule is all kernels that hold its choice. Each is tried in the first of a few
-/// that has room for both sides, with sums in f32 if it can be.
+/// that has room for both sides, of f16 with sums in f32 if it can be.
 #[test]
 fn both_sides_of_every_rule_compute_the_same() {
     let chip = "gfx1201";
-    let accumulators = [ElementType::F32, ElementType::F16];
-    let plans = accumulators.map(|accumulate| {
-        let spec = problem(chip, Extent::Any, ElementType::F16).accumulate(accumulate);
+    use ElementType::{F16, F32, Fp8};
+    let types = [[F16, F32], [F16, F16], [Fp8, F32]];
+    let plans = types.map(|[input, accumulate]| {
+        let spec = problem(chip, Extent::Any, input).accumulate(accumulate);
         tilefold::Plan::complete(&spec.build().unwrap()).unwrap()
     });
     let opens = plans.each_ref().map(|plan| Open {
         machine: plan.machine,
         problem: &plan.problem,
-        atom: plan.atom,
+        atoms: MmaAtom::of_types(chip, plan.input(), plan.atom.accumulator).collect(),
         fixed: Vec::new(),
         without: &[],
     });
@@ -105,7 +107,8 @@ fn both_sides_of_every_rule_compute_the_same() {
     let mut kernels: BTreeMap<(usize, Choices), Compiled> = BTreeMap::new();
     let mut pairs = BTreeMap::new();
     for rule in rules() {
-        let tried = (0..2).flat_map(|index| contexts.iter().map(move |context| (index, context)));
+        let tried =
+            (0..types.len()).flat_map(|index| contexts.iter().map(move |context| (index, context)));
         let pair = tried.into_iter().find_map(|(index, context)| {
             let sides = [rule.from, rule.to].map(|leaf| context.with(leaf));
             let buildable = |choices| schedules::weigh(&opens[index], choices).is_ok();
@@ -120,7 +123,7 @@ fn both_sides_of_every_rule_compute_the_same() {
         for choices in &sides {
             let compiled = kernels
                 .entry((index, *choices))
-                .or_insert_with(|| built(&chosen(chip, accumulators[index], choices)));
+                .or_insert_with(|| built(&chosen(chip, types[index], choices)));
             let outcome = ran(compiled, extents, Inputs::Small);
             let what = format!("{} at {extents:?}: {choices:?}", rule.rewrite_name());
             // Equal to the reference, exactly: so both are equal.

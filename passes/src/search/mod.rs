@@ -20,7 +20,7 @@ use crate::{
 use layouts::{LayoutSearch, TileUse};
 use schedules::{Choices, Leaf, Open, Refused, ScheduleSearch, Step};
 use tilefold_dialect::{
-    atoms::Space,
+    atoms::{MmaAtom, Space},
     plan::{LdsLayout, PartialPlan, Prefetch},
     spec::{Spec, SpecError},
 };
@@ -83,7 +83,7 @@ pub fn plans(spec: &Spec) -> Result<Proposals, SpecError> {
 pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecError> {
     // Defaults need not go with what is said, where the search finds what does.
     let default = Plan::complete(spec);
-    if !anything_open(&spec.plan) {
+    if !anything_open(spec) {
         return Ok(Proposals::only(default?));
     }
     // Whatever is wrong with the rest of the spec is said first.
@@ -97,8 +97,8 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
     let open = Open {
         machine,
         problem: &problem,
-        atom,
-        fixed: fixed(&spec.plan),
+        atoms: atoms(spec, atom),
+        fixed: fixed(&spec.plan, atom),
         without,
     };
     let (kernels, found) = match schedules::search(&open) {
@@ -130,7 +130,7 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
     let mut error = None;
     for (choices, figures) in kernels {
         let mut filled = spec.clone();
-        choices.fill(&mut filled.plan);
+        choices.fill(&mut filled);
         let mut layouts = [None, None];
         if without.contains(&"layouts") {
             // What the search over layouts starts from.
@@ -168,7 +168,10 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
 }
 
 /// Whether there is anything to search.
-fn anything_open(plan: &PartialPlan) -> bool {
+fn anything_open(spec: &Spec) -> bool {
+    let (plan, problem) = (&spec.plan, &spec.problem);
+    let mut atoms = MmaAtom::of_types(&spec.arch, problem.a.element, problem.accumulate);
+    let choice = plan.atoms.mma.is_none() && atoms.nth(1).is_some();
     let (tile, lds, schedule) = (&plan.tile, &plan.lds, &plan.schedule);
     let order = schedule
         .prefetch
@@ -183,6 +186,7 @@ fn anything_open(plan: &PartialPlan) -> bool {
         said.is_none() && copy.threads.is_none() && copy.values.is_none()
     };
     tile.block.whole().is_none()
+        || choice
         || waves
         || lds.buffers.is_none()
         || place(&lds.a, &plan.copy.a)
@@ -192,8 +196,16 @@ fn anything_open(plan: &PartialPlan) -> bool {
         || order
 }
 
-/// The choices that a plan says or that follow from what it says.
-fn fixed(plan: &PartialPlan) -> Vec<Leaf> {
+/// The atoms that a spec leaves to choose from, `atom` being one.
+fn atoms(spec: &Spec, atom: &'static MmaAtom) -> Vec<&'static MmaAtom> {
+    match spec.plan.atoms.mma {
+        Some(_) => vec![atom],
+        None => MmaAtom::of_types(&spec.arch, atom.input, atom.accumulator).collect(),
+    }
+}
+
+/// The choices that a plan says or that follow from what it says; if it names an atom, `atom`.
+fn fixed(plan: &PartialPlan, atom: &MmaAtom) -> Vec<Leaf> {
     let (tile, lds, schedule) = (&plan.tile, &plan.lds, &plan.schedule);
     let size = |layout: &Layout, axis: usize| Some(layout.mode(axis).ok()?.size());
     // A layout in LDS is over the tile, a layout of waves has as many as there are.
@@ -221,6 +233,7 @@ fn fixed(plan: &PartialPlan) -> Vec<Leaf> {
         m.or_else(|| placed(&lds.a, 0)).map(Leaf::M),
         n.or_else(|| placed(&lds.b, 0)).map(Leaf::N),
         depth.map(Leaf::K),
+        plan.atoms.mma.as_ref().map(|_| Leaf::Slice(atom.shape[2])),
         waves(0).map(Leaf::WavesM),
         waves(1).map(Leaf::WavesN),
         lds.buffers.map(Leaf::Buffers),
@@ -277,7 +290,9 @@ impl Placing<'_> {
             Some(layout) => Ok(layout.clone()),
             None => Layout::row_major(&choices.waves),
         };
-        let atom = self.open.atom;
+        let Some(atom) = self.open.atom(choices) else {
+            return [None, None];
+        };
         let spread = waves.and_then(|waves| MmaLayouts::new(atom, choices.block, &waves));
         let Ok(mma) = spread else {
             return [None, None];
@@ -310,11 +325,9 @@ impl Placing<'_> {
         fragments: Layout,
     ) -> Option<LayoutSearch> {
         let Open {
-            machine,
-            problem,
-            atom,
-            ..
+            machine, problem, ..
         } = *self.open;
+        let atom = self.open.atom(choices)?;
         let named = load_of(self.spec, atom).ok().flatten();
         let widest = named.map_or(128 / i64::from(atom.input.bits()), |load| {
             load.elements(atom.input)

@@ -1,7 +1,7 @@
 //! What a plan was chosen over.
 
 use super::{
-    fixed, schedules,
+    atoms, fixed, schedules,
     schedules::{Alternatives, Choices, Open},
 };
 use crate::plan::{Plan, mma_of, plain_problem};
@@ -14,11 +14,12 @@ use tilefold_dialect::spec::{Spec, SpecError};
 /// A [`SpecError`] where the spec cannot be met, which has no plan either.
 pub fn alternatives(spec: &Spec, plan: &Plan) -> Result<Option<Alternatives>, SpecError> {
     let problem = plain_problem(spec)?;
+    let atom = mma_of(spec, plan.machine, &problem)?;
     let open = Open {
         machine: plan.machine,
         problem: &problem,
-        atom: mma_of(spec, plan.machine, &problem)?,
-        fixed: fixed(&spec.plan),
+        atoms: atoms(spec, atom),
+        fixed: fixed(&spec.plan, atom),
         without: &[],
     };
     Ok(schedules::alternatives(&open, &Choices::of(plan)))

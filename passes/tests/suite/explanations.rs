@@ -34,12 +34,15 @@ fn mark(k: i64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Of the K tiles that one accumulator sums up: (tile, slice), as often as it does.
-type Sums = HashMap<(i64, i64), Vec<(i64, i64)>>;
+/// Of the K tiles that one accumulator sums up: (tile, slice, instruction of its atom),
+/// as often as it does.
+type Sums = HashMap<(i64, i64), Vec<(i64, i64, i64)>>;
 
 /// A workgroup's LDS and registers.
 struct Workgroup {
     repeat: [i64; 3],
+    /// Instructions of an atom.
+    parts: i64,
     buffers: Vec<[Option<i64>; 2]>,
     sums: Sums,
     /// How many groups too early LDS is overwritten: a fault on purpose.
@@ -47,24 +50,35 @@ struct Workgroup {
 }
 
 impl Workgroup {
-    fn product(&mut self, [m, n, slice]: [i64; 3], [a, b]: [Option<i64>; 2]) {
+    fn product(&mut self, [m, n, slice, part]: [i64; 4], [a, b]: [Option<i64>; 2]) {
         // A fragment of a tile that is not there, or tiles that do not belong together, are no
         // part of any sum.
         let tile = match (a, b) {
             (Some(a), Some(b)) if a == b => a,
             _ => -1,
         };
-        self.sums.entry((m, n)).or_default().push((tile, slice));
+        self.sums
+            .entry((m, n))
+            .or_default()
+            .push((tile, slice, part));
     }
 
     /// The matrix instructions in order.
-    fn steps(&self, lead: Lead) -> Vec<[i64; 3]> {
+    fn steps(&self, lead: Lead) -> Vec<[i64; 4]> {
         let [rm, rn, rk] = self.repeat;
+        let (outer, inner) = match lead {
+            Lead::A => (rm, rn),
+            Lead::B => (rn, rm),
+        };
         let mut steps = Vec::new();
         for slice in 0..rk {
-            match lead {
-                Lead::A => steps.extend((0..rm).flat_map(|m| (0..rn).map(move |n| [m, n, slice]))),
-                Lead::B => steps.extend((0..rn).flat_map(|n| (0..rm).map(move |m| [m, n, slice]))),
+            for at in 0..outer {
+                for part in 0..self.parts {
+                    steps.extend((0..inner).map(|other| match lead {
+                        Lead::A => [at, other, slice, part],
+                        Lead::B => [other, at, slice, part],
+                    }));
+                }
             }
         }
         steps
@@ -79,10 +93,10 @@ impl Workgroup {
         } else {
             1
         };
-        let groups: Vec<&[[i64; 3]]> = steps.chunks(ahead).collect();
+        let groups: Vec<&[[i64; 4]]> = steps.chunks(ahead).collect();
         let mut held: HashMap<(usize, i64, i64), Option<i64>> = HashMap::new();
-        let mut read = |group: &[[i64; 3]], lds: &[[Option<i64>; 2]]| {
-            for [m, n, slice] in group {
+        let mut read = |group: &[[i64; 4]], lds: &[[Option<i64>; 2]]| {
+            for [m, n, slice, _] in group {
                 held.entry((0, *m, *slice)).or_insert(lds[buffer][0]);
                 held.entry((1, *n, *slice)).or_insert(lds[buffer][1]);
             }
@@ -105,9 +119,9 @@ impl Workgroup {
             }
             done.extend(group.iter().copied());
         }
-        for [m, n, slice] in done {
+        for [m, n, slice, part] in done {
             let fragments = [held[&(0, m, slice)], held[&(1, n, slice)]];
-            self.product([m, n, slice], fragments);
+            self.product([m, n, slice, part], fragments);
         }
         if !early {
             commit(&mut self.buffers);
@@ -116,9 +130,10 @@ impl Workgroup {
 }
 
 /// What every accumulator of a wave sums up over `tiles` K tiles.
-fn summed(choices: &Choices, repeat: [i64; 3], tiles: i64, too_early: usize) -> Sums {
+fn summed(choices: &Choices, repeat: [i64; 3], parts: i64, tiles: i64, too_early: usize) -> Sums {
     let mut workgroup = Workgroup {
         repeat,
+        parts,
         buffers: vec![[None; 2]; choices.buffers as usize],
         sums: Sums::new(),
         too_early,
@@ -141,11 +156,13 @@ fn evaluate(atom: &MmaAtom, choices: &Choices, [m, n, k]: [i64; 3], too_early: u
     let waves = Layout::row_major(&choices.waves).unwrap();
     let mma = MmaLayouts::new(atom, choices.block, &waves).unwrap();
     let [rm, rn, _] = mma.repeat;
-    let sums = summed(choices, mma.repeat, k / block_k, too_early);
-    let depth = atom.shape[2];
+    let parts = atom.instructions;
+    let sums = summed(choices, mma.repeat, parts, k / block_k, too_early);
+    let [depth, of_part] = [atom.shape[2], atom.instruction_shape()[2]];
     let total = |at: (i64, i64)| {
-        let products = sums[&at].iter().flat_map(|(tile, slice)| {
-            (0..depth).map(move |inner| (*tile, tile * block_k + slice * depth + inner))
+        let products = sums[&at].iter().flat_map(|(tile, slice, part)| {
+            let first = tile * block_k + slice * depth + part * of_part;
+            (0..of_part).map(move |inner| (*tile, first + inner))
         });
         products.fold(0u64, |sum, (tile, k)| match tile {
             -1 => sum.wrapping_add(mark(-1)),
@@ -187,6 +204,13 @@ fn common_multiple(a: i64, b: i64) -> i64 {
     (1..).map(|times| a * times).find(|it| it % b == 0).unwrap()
 }
 
+/// The atom that a kernel with these choices has, its types being those of another; none where
+/// the tile is too shallow for it.
+fn atom_of(atom: &MmaAtom, choices: &Choices) -> Option<&'static MmaAtom> {
+    MmaAtom::of_types(atom.chips[0], atom.input, atom.accumulator)
+        .find(|it| it.shape[2] == choices.slice && choices.block[2] % choices.slice == 0)
+}
+
 /// Both sides of a step, element for element.
 fn same_sums(atom: &MmaAtom, from: &Choices, to: &Choices) {
     let mut extents = [0, 1, 2].map(|axis| common_multiple(from.block[axis], to.block[axis]));
@@ -194,6 +218,7 @@ fn same_sums(atom: &MmaAtom, from: &Choices, to: &Choices) {
     extents[2] *= 3;
     let sides = [from, to].map(|side| {
         // Waves that the tile has no atoms for have no part of it: the other side is as fine.
+        let atom = atom_of(atom, side)?;
         let whole = |axis: usize| side.block[axis] % (atom.shape[axis] * side.waves[axis]) == 0;
         (whole(0) && whole(1)).then(|| evaluate(atom, side, extents, 0))
     });
@@ -293,6 +318,12 @@ fn checked(what: &str, spec: &Spec, known: &mut Known) -> [usize; 2] {
             start.block[axis] = tile.block.0[axis].unwrap_or(start.block[axis]);
         }
         start.waves = tile.waves.unwrap_or(start.waves);
+        let atoms = &spec.plan.atoms;
+        let named = atoms
+            .mma
+            .as_ref()
+            .and_then(|name| MmaAtom::by_name(&spec.arch, name));
+        start.slice = named.map_or(start.slice, |atom| atom.shape[2]);
         start.buffers = spec.plan.lds.buffers.unwrap_or(start.buffers);
         start.prefetch = schedule.prefetch.unwrap_or(start.prefetch);
         start.cadence = schedule.cadence.unwrap_or(start.cadence);
@@ -367,7 +398,7 @@ fn explanations_of_every_spec_hold() {
 fn explanations_of_searched_plans_hold() {
     let (mut total, mut known) = ([0; 2], Known::new());
     for chip in ["gfx1100", "gfx1151", "gfx1201"] {
-        for atom in MmaAtom::of_chip(chip) {
+        for atom in MmaAtom::of_chip(chip).filter(|atom| atom.instructions == 1) {
             let (input, sum) = (atom.input, atom.accumulator);
             // Along K and across: what is across is stored in another order.
             let text = format!(
@@ -388,7 +419,8 @@ fn explanations_of_searched_plans_hold() {
 /// Every rule in a kernel that uses what it changes, and a commit that comes too early.
 #[test]
 fn rules_of_schedules_keep_every_sum() {
-    let atom = MmaAtom::by_name("gfx1201", "wmma.f32.16x16x16.f16").unwrap();
+    // It has an atom of two instructions, too.
+    let atom = MmaAtom::by_name("gfx1201", "wmma.f32.16x16x16.fp8").unwrap();
     let around = Choices {
         block: [64, 96, 32],
         waves: [1, 2],

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use tilefold_dialect::{
+    atoms::MmaAtom,
     plan::{LdsLayout, Prefetch},
     spec::Spec,
 };
@@ -31,7 +32,7 @@ fn open(plan: &Plan) -> Open<'_> {
     Open {
         machine: plan.machine,
         problem: &plan.problem,
-        atom: plan.atom,
+        atoms: MmaAtom::of_types(&plan.machine.name, plan.input(), plan.atom.accumulator).collect(),
         fixed: Vec::new(),
         without: &[],
     }
@@ -40,7 +41,7 @@ fn open(plan: &Plan) -> Open<'_> {
 /// The spec with all choices written into it.
 fn filled(spec: &Spec, choices: &Choices) -> Spec {
     let mut spec = spec.clone();
-    choices.fill(&mut spec.plan);
+    choices.fill(&mut spec);
     spec.plan.lds.a = Some(LdsLayout::None);
     spec.plan.lds.b = Some(LdsLayout::None);
     spec
@@ -93,6 +94,7 @@ fn rules_are_steps_from_the_least_value() {
 /// What a rule's condition must speak of where a combination is refused for a reason.
 fn named(reason: &str) -> &'static str {
     match reason {
+        "no atom of that k" => "an atom of that k",
         "no whole atoms for every wave" => "whole atoms per wave",
         "an order of what is not interleaved" => "interleaved",
         "accumulators that share registers along M" => "share no registers",
@@ -109,8 +111,12 @@ fn named(reason: &str) -> &'static str {
 /// Where a rule leads from what can be built to what cannot, its condition names the reason.
 #[test]
 fn refusals_are_those_that_conditions_name() {
-    for chip in CHIPS {
-        let plan = Plan::complete(&spec(chip, "\"any\"", "f16", ["row", "col"], "")).unwrap();
+    for (chip, element) in CHIPS
+        .map(|chip| (chip, "f16"))
+        .into_iter()
+        .chain([("gfx1201", "fp8")])
+    {
+        let plan = Plan::complete(&spec(chip, "\"any\"", element, ["row", "col"], "")).unwrap();
         let open = open(&plan);
         let mut met: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         every(211, |choices| {
@@ -143,6 +149,8 @@ fn buildable_choices_complete() {
         ("gfx1151", "bf16", ["col", "row"]),
         ("gfx1201", "f16", ["row", "row"]),
         ("gfx1201", "bf16", ["col", "col"]),
+        ("gfx1201", "fp8", ["row", "col"]),
+        ("gfx1201", "bf8", ["col", "row"]),
     ] {
         let spec = spec(chip, "\"any\"", element, orders, "");
         let plan = Plan::complete(&spec).unwrap();
@@ -153,7 +161,9 @@ fn buildable_choices_complete() {
                 let plan = Plan::complete(&filled(&spec, choices))
                     .unwrap_or_else(|error| panic!("{choices:?}: {error}"));
                 assert_eq!(plan.block, choices.block);
-                assert_eq!(plan.load_elements, [8, 8], "{choices:?}: 128 bits");
+                let whole = 128 / i64::from(plan.input().bits());
+                assert_eq!(plan.load_elements, [whole; 2], "{choices:?}: 128 bits");
+                assert_eq!(plan.atom.shape[2], choices.slice);
                 assert!(figures.instructions_per_mma.is_finite());
                 completed += 1;
             }
@@ -475,4 +485,40 @@ fn finalists_are_the_same_from_any_thread() {
             assert_eq!(thread.join().unwrap(), first);
         }
     });
+}
+
+/// Where an atom of two instructions is to be had it is taken, unless the tile is too shallow or
+/// the spec says another; its fragments are read by 128 bits and stored by 128 bits as they were
+/// loaded.
+#[test]
+fn fragments_are_widened() {
+    let searched = |element: &str, depth: Option<i64>, more: &str| {
+        let mut spec = spec("gfx1201", "4096", element, ["row", "col"], more);
+        spec.plan.tile.block = [None, None, depth].into();
+        plans(&spec).unwrap()
+    };
+    for element in ["fp8", "bf8"] {
+        for depth in [None, Some(32), Some(64), Some(128)] {
+            let found = searched(element, depth, "");
+            for proposal in &found.plans {
+                let what = format!("{element} {depth:?}: {:?}", Choices::of(&proposal.plan));
+                assert_eq!(proposal.plan.atom.instructions, 2, "{what}");
+                let step = proposal.chain.iter().find(|step| step.choice == "slice=32");
+                assert_eq!(step.unwrap().rule, "widen-fragments", "{what}");
+                for found in proposal.layouts.iter().flatten() {
+                    let best = &found.best;
+                    assert_eq!((best.read_bits, best.write_bits), (128, 128), "{what}");
+                    assert_eq!(best.cost.conflict_cycles, 0, "{what}");
+                    assert_eq!(best.stores, best.values, "{what}");
+                }
+            }
+        }
+        let single = format!("wmma.f32.16x16x16.{element}");
+        let named = format!("[atoms]\nmma = \"{single}\"\n");
+        for (depth, more) in [(Some(16), ""), (Some(64), named.as_str())] {
+            for proposal in searched(element, depth, more).plans {
+                assert_eq!(proposal.plan.atom.name, single, "{depth:?}");
+            }
+        }
+    }
 }

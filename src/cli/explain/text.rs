@@ -300,6 +300,7 @@ fn choices(choices: &Choices) -> String {
     );
     let least = Choices::default();
     for kind in [
+        Kind::Slice,
         Kind::Cadence,
         Kind::Ahead,
         Kind::Lead,

@@ -114,7 +114,7 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices) -> Option<Alternatives> {
         .map(|kind| options.values(*kind).len())
         .product();
     let per_tile = options.buffers.len() * per_buffers;
-    let tile_kinds = [Kind::M, Kind::N, Kind::K, Kind::WavesM, Kind::WavesN];
+    let tile_kinds = Options::TILE;
     let with_buffers = [&tile_kinds[..], &[Kind::Buffers]].concat();
     let mut weighed: Vec<Weighed> = Vec::new();
     for tile in options.tiles(super::start(open)) {
@@ -223,16 +223,21 @@ fn judge(
                 Some(weigher.lds_needed(choices)),
                 Some(i64::from(machine.lds.per_workgroup)),
             ],
-            "more registers than a wave has" => weigher.registers(choices).map(Some),
+            "more registers than a wave has" => weigher
+                .registers(choices)
+                .map_or([None; 2], |registers| registers.map(Some)),
             "more waves than a workgroup has" => [
                 Some(choices.waves[0] * choices.waves[1]),
                 Some(i64::from(machine.max_waves_per_workgroup)),
             ],
             "fragments read farther ahead than a K slice" => {
-                let atoms = |axis: usize| {
-                    choices.block[axis] / (open.atom.shape[axis] * choices.waves[axis])
-                };
-                [Some(choices.ahead), Some(atoms(0) * atoms(1))]
+                let instructions = open.atom(choices).map(|atom| {
+                    let along = |axis: usize| {
+                        choices.block[axis] / (atom.shape[axis] * choices.waves[axis])
+                    };
+                    along(0) * along(1) * atom.instructions
+                });
+                [Some(choices.ahead), instructions]
             }
             _ => [None; 2],
         };

@@ -19,7 +19,16 @@ const RUNNERS_UP: usize = 5;
 /// them the best of the others.
 pub(super) fn choose(kernels: &[Weighed]) -> (Vec<Weighed>, Vec<Weighed>) {
     let shape = |it: &Choices| (it.block, it.waves);
-    let order = |it: &Choices| (it.buffers, it.prefetch, it.ahead, it.lead, it.commit);
+    let order = |it: &Choices| {
+        (
+            it.slice,
+            it.buffers,
+            it.prefetch,
+            it.ahead,
+            it.lead,
+            it.commit,
+        )
+    };
     let code = |it: &Choices| (shape(it), order(it), (it.buffers, it.cadence, it.priority));
     let mut taken: Vec<Weighed> = kernels.first().copied().into_iter().collect();
     if let Some(Weighed {

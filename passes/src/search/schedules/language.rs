@@ -1,6 +1,6 @@
 //! Choices as terms.
 //!
-//! A kernel is `(kernel (tile m k n) (waves m n) (schedule buffers prefetch cadence ahead lead
+//! A kernel is `(kernel (tile m n k slice) (waves m n) (schedule buffers prefetch cadence ahead lead
 //! commit priority group))`, its leaves being choices such as `m=128`. Two terms are equal when
 //! the kernels that they name compute the same C from the same A and B: which is so for all
 //! values of all choices, so that the leaves of one kind end in one class. What cannot be built
@@ -9,7 +9,11 @@
 use crate::plan::Plan;
 use egg::{Id, RecExpr, define_language};
 use std::{fmt, str::FromStr};
-use tilefold_dialect::plan::{Commit, Lead, PartialPlan, Prefetch};
+use tilefold_dialect::{
+    atoms::MmaAtom,
+    plan::{Commit, Lead, Prefetch},
+    spec::Spec,
+};
 
 /// One value of one choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +24,8 @@ pub enum Leaf {
     N(i64),
     /// Depth of a K tile.
     K(i64),
+    /// K of an atom, and so of a fragment, however many instructions take it.
+    Slice(i64),
     /// Waves along M.
     WavesM(i64),
     /// Waves along N.
@@ -49,6 +55,7 @@ pub enum Kind {
     M,
     N,
     K,
+    Slice,
     WavesM,
     WavesN,
     Buffers,
@@ -63,10 +70,11 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of a kernel's term.
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::M,
         Kind::N,
         Kind::K,
+        Kind::Slice,
         Kind::WavesM,
         Kind::WavesN,
         Kind::Buffers,
@@ -88,6 +96,7 @@ impl Kind {
             Kind::M => "m",
             Kind::N => "n",
             Kind::K => "k",
+            Kind::Slice => "slice",
             Kind::WavesM => "waves-m",
             Kind::WavesN => "waves-n",
             Kind::Buffers => "buffers",
@@ -109,6 +118,7 @@ impl Leaf {
             Leaf::M(_) => Kind::M,
             Leaf::N(_) => Kind::N,
             Leaf::K(_) => Kind::K,
+            Leaf::Slice(_) => Kind::Slice,
             Leaf::WavesM(_) => Kind::WavesM,
             Leaf::WavesN(_) => Kind::WavesN,
             Leaf::Buffers(_) => Kind::Buffers,
@@ -128,6 +138,7 @@ impl Leaf {
             Leaf::M(value)
             | Leaf::N(value)
             | Leaf::K(value)
+            | Leaf::Slice(value)
             | Leaf::WavesM(value)
             | Leaf::WavesN(value)
             | Leaf::Buffers(value)
@@ -163,6 +174,7 @@ impl FromStr for Leaf {
             Kind::M => Leaf::M(count()?),
             Kind::N => Leaf::N(count()?),
             Kind::K => Leaf::K(count()?),
+            Kind::Slice => Leaf::Slice(count()?),
             Kind::WavesM => Leaf::WavesM(count()?),
             Kind::WavesN => Leaf::WavesN(count()?),
             Kind::Buffers => Leaf::Buffers(count()?),
@@ -187,6 +199,8 @@ fn named<T: fmt::Display + Copy, const N: usize>(all: [T; N], name: &str) -> Opt
 pub struct Choices {
     /// m, n and k of a workgroup's tile.
     pub block: [i64; 3],
+    /// K of an atom.
+    pub slice: i64,
     /// Waves along m and n.
     pub waves: [i64; 2],
     /// LDS buffers of each operand.
@@ -212,6 +226,7 @@ impl Default for Choices {
     fn default() -> Self {
         Self {
             block: [16; 3],
+            slice: 16,
             waves: [1; 2],
             buffers: 1,
             prefetch: Prefetch::None,
@@ -232,6 +247,7 @@ impl Choices {
             Kind::M => Leaf::M(self.block[0]),
             Kind::N => Leaf::N(self.block[1]),
             Kind::K => Leaf::K(self.block[2]),
+            Kind::Slice => Leaf::Slice(self.slice),
             Kind::WavesM => Leaf::WavesM(self.waves[0]),
             Kind::WavesN => Leaf::WavesN(self.waves[1]),
             Kind::Buffers => Leaf::Buffers(self.buffers),
@@ -252,6 +268,7 @@ impl Choices {
             Leaf::M(value) => self.block[0] = value,
             Leaf::N(value) => self.block[1] = value,
             Leaf::K(value) => self.block[2] = value,
+            Leaf::Slice(value) => self.slice = value,
             Leaf::WavesM(value) => self.waves[0] = value,
             Leaf::WavesN(value) => self.waves[1] = value,
             Leaf::Buffers(value) => self.buffers = value,
@@ -273,6 +290,7 @@ impl Choices {
         let least = Self::default();
         Self {
             block: plan.block,
+            slice: plan.atom.shape[2],
             waves: plan.waves,
             buffers: plan.buffers,
             prefetch: plan.prefetch,
@@ -298,12 +316,20 @@ impl Choices {
     }
 
     /// All values.
-    pub fn leaves(&self) -> [Leaf; 13] {
+    pub fn leaves(&self) -> [Leaf; 14] {
         Kind::ALL.map(|kind| self.get(kind))
     }
 
-    /// Writes the choices into a plan: what it says of them is overwritten, and nothing else.
-    pub fn fill(&self, plan: &mut PartialPlan) {
+    /// Writes the choices into a spec's plan: what it says of them is overwritten, and nothing
+    /// else.
+    pub fn fill(&self, spec: &mut Spec) {
+        let problem = &spec.problem;
+        let mut atoms = MmaAtom::of_types(&spec.arch, problem.a.element, problem.accumulate);
+        let atom = atoms.find(|atom| atom.shape[2] == self.slice);
+        let plan = &mut spec.plan;
+        if let Some(atom) = atom {
+            plan.atoms.mma = Some(atom.name.into());
+        }
         plan.tile.block = self.block.into();
         plan.tile.waves = Some(self.waves);
         plan.lds.buffers = Some(self.buffers);
@@ -325,7 +351,7 @@ define_language! {
     #[allow(missing_docs, reason = "the macro makes the variants, whose names say it")]
     pub enum Choice {
         "kernel" = Kernel([Id; 3]),
-        "tile" = Tile([Id; 3]),
+        "tile" = Tile([Id; 4]),
         "waves" = Waves([Id; 2]),
         "schedule" = Schedule([Id; 8]),
         Leaf(Leaf),
@@ -335,9 +361,9 @@ define_language! {
 /// The term of a kernel.
 pub(super) fn kernel(choices: &Choices) -> RecExpr<Choice> {
     let mut term = RecExpr::default();
-    let [m, n, k, waves_m, waves_n, schedule @ ..] =
+    let [m, n, k, slice, waves_m, waves_n, schedule @ ..] =
         choices.leaves().map(|leaf| term.add(Choice::Leaf(leaf)));
-    let tile = term.add(Choice::Tile([m, n, k]));
+    let tile = term.add(Choice::Tile([m, n, k, slice]));
     let waves = term.add(Choice::Waves([waves_m, waves_n]));
     let schedule = term.add(Choice::Schedule(schedule));
     term.add(Choice::Kernel([tile, waves, schedule]));

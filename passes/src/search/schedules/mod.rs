@@ -45,12 +45,29 @@ pub struct Open<'a> {
     pub machine: &'static Machine,
     /// The problem, with row or column orders.
     pub problem: &'a Problem,
-    /// The matrix instruction.
-    pub atom: &'static MmaAtom,
+    /// The atoms to choose from: all of the same types, each of another K, and of which the first
+    /// is what the search starts from.
+    pub atoms: Vec<&'static MmaAtom>,
     /// Choices already made, which the search keeps.
     pub fixed: Vec<Leaf>,
     /// Rule families that are left out.
     pub without: &'a [&'a str],
+}
+
+impl Open<'_> {
+    /// The atom of a kernel with these choices.
+    pub fn atom(&self, choices: &Choices) -> Option<&'static MmaAtom> {
+        let mut atoms = self.atoms.iter().copied();
+        atoms.find(|atom| atom.shape[2] == choices.slice)
+    }
+
+    /// Whether a choice stands for something that there is.
+    fn has(&self, leaf: Leaf) -> bool {
+        match leaf {
+            Leaf::Slice(k) => self.atoms.iter().any(|atom| atom.shape[2] == k),
+            _ => true,
+        }
+    }
 }
 
 /// Combinations refused, by what refused them.
@@ -132,6 +149,7 @@ fn rewrites(open: &Open<'_>) -> Vec<Rewrite<Choice, ()>> {
     rules()
         .filter(|rule| !open.fixed.iter().any(|leaf| leaf.kind() == rule.to.kind()))
         .filter(|rule| !open.without.contains(&rule.name))
+        .filter(|rule| open.has(rule.from) && open.has(rule.to))
         .map(|rule| rule.rewrite())
         .collect()
 }
@@ -150,8 +168,12 @@ fn saturate(open: &Open<'_>) -> Runner<Choice, ()> {
 
 /// The first step of the ladder, with the choices already made.
 fn start(open: &Open<'_>) -> Choices {
+    let mut least = Choices::default();
+    if let Some(atom) = open.atoms.first() {
+        least.slice = atom.shape[2];
+    }
     let fixed = open.fixed.iter();
-    fixed.fold(Choices::default(), |choices, leaf| choices.with(*leaf))
+    fixed.fold(least, |choices, leaf| choices.with(*leaf))
 }
 
 /// The expression of a kernel, for tests and pictures.

@@ -20,6 +20,16 @@ pub(super) struct Options {
 }
 
 impl Options {
+    /// The choices of a tile: its block, its atoms and its waves.
+    pub const TILE: [Kind; 6] = [
+        Kind::M,
+        Kind::N,
+        Kind::K,
+        Kind::Slice,
+        Kind::WavesM,
+        Kind::WavesN,
+    ];
+
     /// The leaves of a saturated graph.
     pub fn of(graph: &EGraph<Choice, ()>) -> Self {
         let mut all: BTreeMap<Kind, Vec<Leaf>> = BTreeMap::new();
@@ -48,10 +58,9 @@ impl Options {
         self.all.get(&kind).map_or(&[], Vec::as_slice)
     }
 
-    /// Every block with all waves, else as `start`.
+    /// Every block with all atoms and waves, else as `start`.
     pub fn tiles(&self, start: Choices) -> Vec<Choices> {
-        let kinds = [Kind::M, Kind::N, Kind::K, Kind::WavesM, Kind::WavesN];
-        self.each(start, &kinds)
+        self.each(start, &Self::TILE)
     }
 
     /// What of every schedule the model weighs, with the tile and buffers of `tile`.

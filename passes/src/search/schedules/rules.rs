@@ -47,7 +47,7 @@ impl Values {
 
 const EXTENTS: &[i64] = &[16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256];
 
-const FAMILIES: [Family; 13] = [
+const FAMILIES: [Family; 14] = [
     Family {
         name: "grow-m",
         values: Values::Counts(Leaf::M, EXTENTS),
@@ -65,6 +65,12 @@ const FAMILIES: [Family; 13] = [
         values: Values::Counts(Leaf::K, &[16, 32, 64, 128]),
         equation: "sum over k = sum over tiles of sum over k in tile",
         condition: "LDS for both tiles; registers for what is staged; room for its loads before what waits for them",
+    },
+    Family {
+        name: "widen-fragments",
+        values: Values::Counts(Leaf::Slice, &[16, 32]),
+        equation: "sum over k = sum over k in any order that A and B share",
+        condition: "an atom of that k; whole atoms per wave; registers for the fragments",
     },
     Family {
         name: "split-m-over-waves",

@@ -9,6 +9,7 @@ use crate::{
 };
 use tilefold_cost::{Contiguous, Kernel, LdsInstructions, Model, Operand};
 use tilefold_dialect::{
+    atoms::MmaAtom,
     plan::{Commit, Lead, Prefetch},
     problem::{Extent, OperandLayout},
 };
@@ -143,7 +144,7 @@ pub(super) struct Weigher<'a> {
     model: Model,
     /// Costs of the last tile and prefetch, by group of rows and workgroups on a compute unit.
     costs: Vec<((i64, u32), f64)>,
-    costs_of: Option<([i64; 3], [i64; 2], i64, bool)>,
+    costs_of: Option<([i64; 4], [i64; 2], i64, bool)>,
 }
 
 impl<'a> Weigher<'a> {
@@ -167,7 +168,8 @@ impl<'a> Weigher<'a> {
     /// Whether block and waves go together, and with the problem.
     pub(super) fn tile(&self, choices: &Choices) -> Result<(), &'static str> {
         let Choices { block, waves, .. } = *choices;
-        let (machine, problem, atom) = (self.open.machine, self.open.problem, self.open.atom);
+        let (machine, problem) = (self.open.machine, self.open.problem);
+        let atom = self.atom(choices)?;
         let whole = |axis: usize| block[axis] % (atom.shape[axis] * waves[axis]) == 0;
         if !whole(0) || !whole(1) || block[2] % atom.shape[2] != 0 {
             return Err("no whole atoms for every wave");
@@ -193,6 +195,10 @@ impl<'a> Weigher<'a> {
         Ok(())
     }
 
+    fn atom(&self, choices: &Choices) -> Result<&'static MmaAtom, &'static str> {
+        self.open.atom(choices).ok_or("no atom of that k")
+    }
+
     fn layouts(&self) -> [&'a OperandLayout; 2] {
         [&self.open.problem.a.layout, &self.open.problem.b.layout]
     }
@@ -200,7 +206,7 @@ impl<'a> Weigher<'a> {
     /// Bytes of LDS that a workgroup needs.
     pub(super) fn lds_needed(&self, choices: &Choices) -> i64 {
         let [m, n, k] = choices.block;
-        let bits = i64::from(self.open.atom.input.bits());
+        let bits = i64::from(self.open.problem.a.element.bits());
         (m + n) * k * choices.buffers * bits / 8
     }
 
@@ -210,8 +216,8 @@ impl<'a> Weigher<'a> {
     }
 
     /// Vector registers that a wave needs, and those it has while its workgroup is resident.
-    pub(super) fn registers(&self, choices: &Choices) -> [i64; 2] {
-        let (machine, atom) = (self.open.machine, self.open.atom);
+    pub(super) fn registers(&self, choices: &Choices) -> Result<[i64; 2], &'static str> {
+        let (machine, atom) = (self.open.machine, self.atom(choices)?);
         let Choices {
             block,
             waves,
@@ -233,7 +239,7 @@ impl<'a> Weigher<'a> {
         let share = i64::from(machine.vgpr.per_simd) / per_simd;
         let granule = i64::from(machine.vgpr.granule);
         let limit = (share / granule * granule).min(i64::from(machine.vgpr.addressable));
-        [need.most() + OTHER_VGPRS + turned, limit]
+        Ok([need.most() + OTHER_VGPRS + turned, limit])
     }
 
     /// LDS of a workgroup, as far as it has so much.
@@ -258,7 +264,7 @@ impl<'a> Weigher<'a> {
             priority,
             ..
         } = *choices;
-        let (problem, atom) = (self.open.problem, self.open.atom);
+        let (problem, atom) = (self.open.problem, self.atom(choices)?);
         let interleaved = prefetch == Prefetch::Interleaved;
         let plain =
             ahead == 1 && cadence == 1 && lead == Lead::A && commit == Commit::End && !priority;
@@ -272,8 +278,8 @@ impl<'a> Weigher<'a> {
             block[1] / (atom.shape[1] * waves[1]),
             block[2] / atom.shape[2],
         ];
-        let mma = rm * rn * rk;
-        if ahead > 1 && ahead > rm * rn {
+        let mma = rm * rn * rk * atom.instructions;
+        if ahead > 1 && ahead > rm * rn * atom.instructions {
             return Err("fragments read farther ahead than a K slice");
         }
         if lead == Lead::B && packed(atom) {
@@ -290,7 +296,7 @@ impl<'a> Weigher<'a> {
         if (cadence > 1 || commit == Commit::Reads) && issued > before {
             return Err("no room for loads before what waits for them");
         }
-        let [vgprs, limit] = self.registers(choices);
+        let [vgprs, limit] = self.registers(choices)?;
         if vgprs > limit {
             return Err("more registers than a wave has");
         }
@@ -300,7 +306,7 @@ impl<'a> Weigher<'a> {
         let turned = [0, 1].map(|operand| i64::from(turned[operand]) * loads[operand]);
         let (turned, whole) = (turned[0] + turned[1], loads[0] + loads[1]);
         let (stores, permutes) = (whole + turned, 4 * turned);
-        let fragment_reads = (rm + rn) * rk * ((atom.ab.vgprs() + 3) / 4);
+        let fragment_reads = (rm + rn) * rk * ((atom.input_vgprs() + 3) / 4);
         // Reads that are waited for: of each group at most one, and no more than there are.
         let groups = (mma / ahead).min((rm + rn - 1) * rk).max(rk.min(mma));
         let waits = if interleaved {
@@ -350,7 +356,8 @@ impl<'a> Weigher<'a> {
             lds_bytes: lds_bytes as u32,
         });
         // All else follows from these.
-        let of = Some((block, waves, buffers, interleaved));
+        let [m, n, k] = block;
+        let of = Some(([m, n, k, choices.slice], waves, buffers, interleaved));
         if self.costs_of != of {
             self.costs_of = of;
             self.costs.clear();
@@ -359,7 +366,7 @@ impl<'a> Weigher<'a> {
         if let Some((_, cost)) = self.costs.iter().find(|(known, _)| *known == key) {
             return Ok(*cost);
         }
-        let (problem, atom) = (self.open.problem, self.open.atom);
+        let (problem, atom) = (self.open.problem, self.atom(choices)?);
         let operand = |index: usize| Operand {
             bits: atom.input.bits(),
             contiguous: match order(index, self.layouts()[index]) {
@@ -368,10 +375,15 @@ impl<'a> Weigher<'a> {
             },
         };
         let exact = |extent: Extent| extent.exact().unwrap_or(TYPICAL) as u64;
-        let lds = |access, count: i64| LdsInstructions {
+        let lds = |access, width, count: i64| LdsInstructions {
             access,
-            width: Width::B128,
+            width,
             count: count as u32,
+        };
+        // Stores are as wide as loads; a fragment of less is read whole.
+        let fragment = match atom.input_vgprs() {
+            2 => Width::B64,
+            _ => Width::B128,
         };
         let [loads, reads, stores] = counts;
         let kernel = Kernel {
@@ -385,14 +397,17 @@ impl<'a> Weigher<'a> {
             a: operand(0),
             b: operand(1),
             c_bits: problem.c.element.bits(),
-            mma: atom.shape.map(|extent| extent as u32),
+            mma: atom.instruction_shape().map(|extent| extent as u32),
             mma_cycles: self
                 .open
                 .machine
                 .matrix_cycles(atom.instruction)
                 .ok_or("no issue cycles known")?,
             vector_loads: loads as u32,
-            lds: vec![lds(Access::Read, reads), lds(Access::Write, stores)],
+            lds: vec![
+                lds(Access::Read, fragment, reads),
+                lds(Access::Write, Width::B128, stores),
+            ],
             lds_conflict_cycles: 0,
             lds_bytes: lds_bytes as u32,
             vgprs: vgprs as u32,
