@@ -21,13 +21,14 @@ fn types(chip: &str) -> &'static [ElementType] {
 /// exchanges halves of a wave by permutes and has none.
 fn searched_is_free(chip: &str, input: ElementType, depth: i64, orders: [OperandLayout; 2]) {
     let what = format!("{chip} {input} k {depth} {} {}", orders[0], orders[1]);
-    let [a, b] = orders;
+    use OperandLayout::{Col, Row};
+    let [a, b] = &orders;
     let spec = Gemm::new(chip)
         .m(Extent::Any)
         .n(Extent::Any)
         .k(Extent::Any)
-        .a(input, a)
-        .b(input, b)
+        .a(input, a.clone())
+        .b(input, b.clone())
         .c(ElementType::F32, OperandLayout::Col)
         .accumulate(ElementType::F32)
         .block([None, None, Some(depth)])
@@ -89,6 +90,19 @@ fn searched_is_free(chip: &str, input: ElementType, depth: i64, orders: [Operand
             ", turned"
         },
     );
+    // Fragments of 16 bytes, wherever the tile has K for them: what is loaded is stored as it is.
+    if input.bits() == 8 {
+        let wide = depth >= 32;
+        let bits = if wide { 128 } else { 64 };
+        assert_eq!(plan.atom.instructions, if wide { 2 } else { 1 }, "{what}");
+        for (place, along) in places.iter().zip([*a == Row, *b == Col]) {
+            assert_eq!(place.best.read_bits, bits, "{what}");
+            assert!(
+                !(wide && along) || place.best.stores == place.best.values,
+                "{what}"
+            );
+        }
+    }
     let mut expected = 0;
     for found in places {
         match found.best.class() {
