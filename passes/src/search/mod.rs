@@ -7,20 +7,19 @@
 
 pub mod layouts;
 mod loads;
+mod placing;
 pub mod schedules;
 mod why;
 
 pub use loads::{LoadWidth, load_widths};
 pub use why::alternatives;
 
-use crate::{
-    plan::{Plan, load_of, loaded_elements, memory_order, mma_of, plain_problem, prefetch_of},
-    tiling::MmaLayouts,
-};
-use layouts::{LayoutSearch, TileUse};
+use crate::plan::{Plan, load_of, mma_of, plain_problem, prefetch_of};
+use layouts::LayoutSearch;
+use placing::Placing;
 use schedules::{Choices, Leaf, Open, Refused, ScheduleSearch, Step};
 use tilefold_dialect::{
-    atoms::{MmaAtom, Space},
+    atoms::MmaAtom,
     plan::{LdsLayout, PartialPlan, Prefetch},
     spec::{Spec, SpecError},
 };
@@ -47,6 +46,8 @@ pub struct Proposals {
     pub plans: Vec<Proposal>,
     /// The search over schedules, where there was one.
     pub schedules: Option<ScheduleSearch>,
+    /// Work of the searches over layouts, of which [`layouts::Limits::work`] is the most.
+    pub layout_work: u64,
 }
 
 impl Proposals {
@@ -62,6 +63,7 @@ impl Proposals {
         Self {
             plans: vec![only],
             schedules: None,
+            layout_work: 0,
         }
     }
 }
@@ -118,14 +120,11 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
             )
         }
     };
-    let mut placing = Placing {
-        open: &open,
-        spec,
-        found: Vec::new(),
-    };
+    let mut placing = Placing::new(&open, spec, kernels.iter().map(|(choices, _)| choices));
     let mut proposals = Proposals {
         plans: Vec::new(),
         schedules: found,
+        layout_work: 0,
     };
     let mut error = None;
     for (choices, figures) in kernels {
@@ -158,6 +157,7 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
             Err(refusal) => error = error.or(Some(refusal)),
         }
     }
+    proposals.layout_work = placing.work();
     match error {
         Some(error) if proposals.plans.is_empty() => match default {
             Ok(plan) => Ok(Proposals::only(plan)),
@@ -272,86 +272,4 @@ fn nothing_left(spec: &Spec, fixed: &[Leaf], refused: &Refused) -> Option<SpecEr
         ),
         "leave more open, or change what is said",
     ))
-}
-
-/// The search for the places of tiles in LDS, for several kernels of one spec.
-struct Placing<'a> {
-    open: &'a Open<'a>,
-    spec: &'a Spec,
-    /// What was found before.
-    found: Vec<(TileUse, Option<LayoutSearch>)>,
-}
-
-impl Placing<'_> {
-    /// Finds where the tiles of both operands lie, and writes it into the plan; not where the
-    /// plan says.
-    fn place(&mut self, plan: &mut PartialPlan, choices: &Choices) -> [Option<LayoutSearch>; 2] {
-        let waves = match &plan.mma.waves {
-            Some(layout) => Ok(layout.clone()),
-            None => Layout::row_major(&choices.waves),
-        };
-        let Some(atom) = self.open.atom(choices) else {
-            return [None, None];
-        };
-        let spread = waves.and_then(|waves| MmaLayouts::new(atom, choices.block, &waves));
-        let Ok(mma) = spread else {
-            return [None, None];
-        };
-        let lds = &mut plan.lds;
-        let sides = [
-            (&mut lds.a, &mut plan.copy.a, mma.a),
-            (&mut lds.b, &mut plan.copy.b, mma.b),
-        ];
-        let mut operand = 0;
-        sides.map(|(choice, copy, fragments)| {
-            operand += 1;
-            if choice.is_some() || copy.threads.is_some() || copy.values.is_some() {
-                return None;
-            }
-            let found = self.search(operand - 1, choices, fragments)?;
-            let best = &found.best;
-            *choice = Some(LdsLayout::Expr(best.lds.clone()));
-            copy.threads = Some(best.threads.clone());
-            copy.values = Some(best.values.clone());
-            copy.stores = (best.stores != best.values).then(|| best.stores.clone());
-            Some(found)
-        })
-    }
-
-    fn search(
-        &mut self,
-        operand: usize,
-        choices: &Choices,
-        fragments: Layout,
-    ) -> Option<LayoutSearch> {
-        let Open {
-            machine, problem, ..
-        } = *self.open;
-        let atom = self.open.atom(choices)?;
-        let named = load_of(self.spec, atom).ok().flatten();
-        let widest = named.map_or(128 / i64::from(atom.input.bits()), |load| {
-            load.elements(atom.input)
-        });
-        let usage = TileUse {
-            machine,
-            tile: [choices.block[operand], choices.block[2]],
-            element: atom.input,
-            threads: choices.waves[0] * choices.waves[1] * atom.wave,
-            along: usize::from(memory_order(problem, operand) == "row"),
-            load_elements: widest.min(loaded_elements(
-                problem,
-                operand,
-                named.map_or(Space::Buffer, |load| load.space),
-            )),
-            fragments,
-            max_bytes: i64::from(machine.lds.per_workgroup),
-            reorder: true,
-        };
-        if let Some((_, known)) = self.found.iter().find(|(known, _)| *known == usage) {
-            return known.clone();
-        }
-        let found = layouts::search(&usage).ok();
-        self.found.push((usage, found.clone()));
-        found
-    }
 }

@@ -2,6 +2,7 @@
 
 mod brute;
 mod found;
+mod limits;
 pub mod meaning;
 
 use tilefold_dialect::{atoms::MmaAtom, element::ElementType};

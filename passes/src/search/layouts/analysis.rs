@@ -6,7 +6,7 @@ use super::{
     placement::Placement,
 };
 use egg::{Analysis, DidMerge, EGraph, Id};
-use std::sync::Arc;
+use std::rc::Rc;
 use tilefold_layout::Swizzle;
 
 /// The e-graph of one use.
@@ -15,7 +15,7 @@ pub(super) type Graph = EGraph<Term, Meaning>;
 /// Evaluates terms as they are added.
 #[derive(Debug)]
 pub(super) struct Meaning {
-    pub domain: Arc<Domain>,
+    pub domain: Rc<Domain>,
 }
 
 /// What a class is.
@@ -24,9 +24,9 @@ pub(super) enum Data {
     Number(i64),
     /// A placement with its bytes, runs and swizzle; none where it is no layout with one swizzle
     /// in front, as far as is known.
-    Placement(Option<Arc<Placement>>),
+    Placement(Option<Rc<Placement>>),
     /// A copy with what it costs; none where it is no copy of the tile.
-    Copy(Option<Arc<Copy>>),
+    Copy(Option<Rc<Copy>>),
     /// One of the choices.
     Choice,
 }
@@ -44,14 +44,14 @@ impl Data {
         }
     }
 
-    pub fn placement(&self) -> Option<&Arc<Placement>> {
+    pub fn placement(&self) -> Option<&Rc<Placement>> {
         match self {
             Self::Placement(placement) => placement.as_ref(),
             _ => None,
         }
     }
 
-    pub fn copy(&self) -> Option<&Arc<Copy>> {
+    pub fn copy(&self) -> Option<&Rc<Copy>> {
         match self {
             Self::Copy(copy) => copy.as_ref(),
             _ => None,
@@ -63,10 +63,10 @@ impl Analysis<Term> for Meaning {
     type Data = Data;
 
     fn make(graph: &mut Graph, node: &Term, _: Id) -> Data {
-        let domain = Arc::clone(&graph.analysis.domain);
+        let domain = Rc::clone(&graph.analysis.domain);
         let number = |id: &Id| graph[*id].data.number();
-        let placed = |placement: Option<Placement>| Data::Placement(placement.map(Arc::new));
-        let copied = |copy: Option<Copy>| Data::Copy(copy.map(Arc::new));
+        let placed = |placement: Option<Placement>| Data::Placement(placement.map(Rc::new));
+        let copied = |copy: Option<Copy>| Data::Copy(copy.map(Rc::new));
         let order = |line: Option<i64>, split: &dyn Fn(i64, i64) -> Option<[i64; 2]>| {
             let line = line.filter(|line| *line > 0)?;
             let [first_along, then_across] = split(line, domain.usage.threads / line)?;

@@ -4,7 +4,7 @@ use super::{
     Candidate, Class,
     conflicts::{Counter, sides},
     domain::Domain,
-    extract::{Pair, Pairs, cost},
+    extract::{Members, Pair, Pairs, cost},
     report::candidate,
 };
 
@@ -41,12 +41,13 @@ impl Candidate {
     }
 }
 
-/// The best pair of a pair's placement with another copy.
-pub(super) fn other_copy(domain: &Domain, pairs: &Pairs, best: &Pair) -> Option<Candidate> {
-    let placement = &pairs.placements[best.placement].what;
+/// The best pair of a pair's placement with another copy, of as many as there is work for.
+pub(super) fn other_copy(domain: &Domain, pairs: &Pairs<'_>, best: &Pair) -> Option<Candidate> {
+    let Members { placements, copies } = pairs.members;
+    let placement = &placements[best.placement].what;
     let mut counter = Counter::new(domain);
     let mut figures = |copy: usize| {
-        let what = &pairs.copies[copy].what;
+        let what = &copies[copy].what;
         let fragments = &domain.usage.fragments;
         let [mut reads, mut writes] = sides(&mut counter, placement, fragments, &what.commit)?;
         let read = counter.cost(&mut reads, placement.swizzle)?;
@@ -55,16 +56,12 @@ pub(super) fn other_copy(domain: &Domain, pairs: &Pairs, best: &Pair) -> Option<
         let class = Class::of(cost.conflict_cycles, placement.padding);
         Some((class, cost, copy))
     };
-    let others = (0..pairs.copies.len()).filter(|copy| *copy != best.copy);
+    let others = (0..copies.len()).filter(|copy| *copy != best.copy);
+    let others = others.take_while(|_| !domain.work.is_over());
     let (_, _, copy) = others.filter_map(&mut figures).min()?;
     let pair = Pair {
         copy,
         ..best.clone()
     };
-    candidate(
-        domain,
-        placement,
-        &pairs.copies[copy].what,
-        pairs.term(&pair),
-    )
+    candidate(domain, placement, &copies[copy].what, pairs.term(&pair))
 }

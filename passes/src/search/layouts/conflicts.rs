@@ -9,14 +9,21 @@
 //!   Sw(t + v) = Sw(t + v - w) xor Sw(w), and an xor with a constant renames the banks, of which
 //!   there is a power of two.
 
+mod registers;
 mod served;
 
-use super::{domain::Domain, placement::Placement};
+use super::{budget::PAIR, domain::Domain, mix::Mixed, placement::Placement};
+use registers::Starts;
 use served::{Lanes, Seen, Served, Service};
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 use tilefold_dialect::atoms::{CopyAtom, Direction, Space};
 use tilefold_layout::{Layout, Swizzle};
 use tilefold_machine::{Access, Width};
+
+/// Steps of a layout that is composed with another.
+const COMPOSE: u64 = 500;
+/// Steps of one lane's access, when its bank is found.
+const LANE: u64 = 5;
 
 /// One side's use of a tile: a thread-value layout carried on to offsets before the swizzle.
 pub(super) struct Side {
@@ -41,25 +48,18 @@ struct Threads {
     together: RefCell<Vec<(usize, Rc<Vec<Lanes>>)>>,
 }
 
+/// What is served, by number, and how many times.
+type Counts = Rc<[(usize, i64)]>;
+
 /// Accesses of one width by all threads.
 struct Use {
     /// Instructions of all waves.
     instructions: i64,
     /// Those that cost something at all, by their number, and how many each stands for.
-    served: Vec<(usize, i64)>,
+    served: Counts,
+    /// The same by where they start in a period.
+    within: Vec<(i64, Counts)>,
     starts: Starts,
-}
-
-/// The values' parts at which accesses of one width start.
-struct Starts {
-    /// Those that share no bit with any thread's part, in order.
-    apart: Vec<i64>,
-    /// Every bit that one of these has.
-    bits: i64,
-    /// Whether these are all sums of such bits.
-    cube: bool,
-    /// How many others there are.
-    sums: i64,
 }
 
 /// What one side costs, for the whole tile and all waves.
@@ -79,20 +79,24 @@ pub(super) struct SideCost {
 /// those of values.
 #[derive(Default)]
 pub(super) struct Parts {
-    threads: HashMap<Layout, Option<Rc<Threads>>>,
-    values: HashMap<Layout, Option<Rc<Vec<i64>>>>,
+    threads: HashMap<Layout, Option<Rc<Threads>>, Mixed>,
+    values: HashMap<Layout, Option<Rc<Vec<i64>>>, Mixed>,
 }
 
 /// Counts, remembering what was counted.
 pub(super) struct Counter<'a> {
     domain: &'a Domain,
     services: Vec<Service<'a>>,
-    numbers: HashMap<Vec<i64>, usize>,
+    /// By access and most elements, the number of how it is served.
+    widths: Vec<(Access, i64, Option<usize>)>,
+    numbers: HashMap<Vec<i64>, usize, Mixed>,
     patterns: Vec<Vec<i64>>,
-    known: HashMap<Served, usize>,
+    known: HashMap<Served, usize, Mixed>,
     served: Vec<Served>,
-    /// Cycles of what is served, by number; less than 0 where they were not counted yet.
-    cycles: HashMap<Swizzle, Vec<i64>>,
+    /// The swizzles that were in front of something, and with each the cycles of what is served,
+    /// by number; less than 0 where they were not counted yet.
+    swizzles: HashMap<Swizzle, usize, Mixed>,
+    cycles: Vec<Vec<i64>>,
     seen: Seen,
 }
 
@@ -101,11 +105,13 @@ impl<'a> Counter<'a> {
         Self {
             domain,
             services: Vec::new(),
-            numbers: HashMap::new(),
+            widths: Vec::new(),
+            numbers: HashMap::default(),
             patterns: Vec::new(),
-            known: HashMap::new(),
+            known: HashMap::default(),
             served: Vec::new(),
-            cycles: HashMap::new(),
+            swizzles: HashMap::default(),
+            cycles: Vec::new(),
             seen: Seen::default(),
         }
     }
@@ -121,10 +127,12 @@ impl<'a> Counter<'a> {
         access: Access,
         most: i64,
     ) -> Option<Side> {
+        let work = &self.domain.work;
         let [threads, values] = [layout.mode(0).ok()?, layout.mode(1).ok()?];
         let threads = match parts.threads.get(&threads) {
             Some(known) => known.clone(),
             None => {
+                work.spend(COMPOSE + 4 * threads.size().unsigned_abs());
                 let placed = inner.compose(&threads).ok();
                 let found = placed.map(|placed| Rc::new(Threads::new(table(&placed))));
                 parts.threads.insert(threads, found.clone());
@@ -134,6 +142,7 @@ impl<'a> Counter<'a> {
         let values = match parts.values.get(&values) {
             Some(known) => known.clone(),
             None => {
+                work.spend(COMPOSE + values.size().unsigned_abs());
                 let placed = inner.compose(&values).ok();
                 let found = placed.map(|placed| Rc::new(table(&placed)));
                 parts.values.insert(values, found.clone());
@@ -148,21 +157,28 @@ impl<'a> Counter<'a> {
             uses: Vec::new(),
         };
         let most = most.min(self.domain.widest());
+        work.spend(COMPOSE + side.values.len() as u64);
         while side.width * 2 <= most && side.fits(side.width * 2) {
             side.width *= 2;
         }
         Some(side)
     }
 
+    /// Instructions of the side with a swizzle in front; none where none is so narrow.
+    pub fn instructions(&mut self, side: &Side, swizzle: Swizzle) -> Option<i64> {
+        let service = self.service(side.access, side.width_with(swizzle))?;
+        let width = self.services[service].width;
+        Some(self.waves(side) * (side.values.len() as i64 / width))
+    }
+
+    fn waves(&self, side: &Side) -> i64 {
+        let wave = self.domain.usage.machine.wave as usize;
+        side.threads.parts.len().div_ceil(wave) as i64
+    }
+
     /// What the side costs with a swizzle in front; none where no instruction is so narrow.
     pub fn cost(&mut self, side: &mut Side, swizzle: Swizzle) -> Option<SideCost> {
-        let mut width = side.width;
-        if !swizzle.is_identity() {
-            // Runs of 2^base stay runs, and nothing longer does: every bit of the swizzle has an
-            // effect on some element.
-            width = width.min(1 << swizzle.base().min(32));
-        }
-        let service = self.service(side.access, width)?;
+        let service = self.service(side.access, side.width_with(swizzle))?;
         let width = self.services[service].width;
         let swizzled = !swizzle.is_identity();
         let known = |(w, s, _): &(i64, bool, Use)| (*w, *s) == (width, swizzled);
@@ -174,21 +190,38 @@ impl<'a> Counter<'a> {
                 side.uses.len() - 1
             }
         };
-        let found = &side.uses[at].2;
-        let known = self.cycles.entry(swizzle).or_default();
-        known.resize(self.served.len(), -1);
-        let period = self.services[service].period(swizzle);
+        let found = &mut side.uses[at].2;
+        let served = match self.services[service].period(swizzle) {
+            Some(period) => self.within(found, period),
+            None => Rc::clone(&found.served),
+        };
+        let fresh = self.cycles.len();
+        let number = *self.swizzles.entry(swizzle).or_insert(fresh);
+        if number == fresh {
+            self.cycles.push(Vec::new());
+        }
+        let known = &mut self.cycles[number];
+        if known.len() < self.served.len() {
+            known.resize(self.served.len(), -1);
+        }
+        self.domain.work.spend(PAIR + served.len() as u64);
         let mut cycles = 0;
-        for (number, count) in &found.served {
+        for (number, count) in served.iter() {
             if known[*number] < 0 {
                 let Served { pattern, start, .. } = self.served[*number];
-                let start = period.map_or(start, |period| start % period);
                 let lanes = &self.patterns[pattern];
                 let service = &self.services[service];
+                self.domain.work.spend(LANE * lanes.len() as u64);
                 known[*number] = service.cycles(lanes, start, swizzle, &mut self.seen);
             }
             cycles += count * known[*number];
         }
+        let found = &side.uses[at].2;
+        let variables = match found.starts.cube {
+            true => 0,
+            false => found.starts.apart.len() as u64,
+        };
+        self.domain.work.spend(2 * variables);
         Some(SideCost {
             width,
             instructions: found.instructions,
@@ -197,8 +230,38 @@ impl<'a> Counter<'a> {
         })
     }
 
+    /// What is served, by where it starts in a period.
+    fn within(&mut self, found: &mut Use, period: i64) -> Counts {
+        if let Some((_, known)) = found.within.iter().find(|(known, _)| *known == period) {
+            return Rc::clone(known);
+        }
+        let beyond = |(number, _): &(usize, i64)| self.served[*number].start >= period;
+        let mut served = Rc::clone(&found.served);
+        if served.iter().any(beyond) {
+            let moved = served.iter().map(|(number, count)| {
+                let served = self.served[*number];
+                let start = served.start % period;
+                (self.number(Served { start, ..served }), *count)
+            });
+            served = merged(moved.collect()).into();
+        }
+        self.domain.work.spend(LANE * served.len() as u64);
+        found.within.push((period, Rc::clone(&served)));
+        served
+    }
+
     /// The number of how accesses of at most so many elements are served.
     fn service(&mut self, access: Access, most: i64) -> Option<usize> {
+        let known = |it: &&(Access, i64, Option<usize>)| (it.0, it.1) == (access, most);
+        if let Some((.., service)) = self.widths.iter().find(known) {
+            return *service;
+        }
+        let service = self.fresh_service(access, most);
+        self.widths.push((access, most, service));
+        service
+    }
+
+    fn fresh_service(&mut self, access: Access, most: i64) -> Option<usize> {
         let direction = match access {
             Access::Read => Direction::Load,
             Access::Write => Direction::Store,
@@ -232,7 +295,7 @@ impl<'a> Counter<'a> {
         let values = || side.values.iter().step_by(width as usize);
         let accesses = values().count() as i64;
         let bits = values().fold(0, |bits, value| bits | value);
-        let mut all: Vec<(usize, i64, i64)> = Vec::new();
+        let mut all: Vec<((usize, i64), i64)> = Vec::new();
         for lanes in self.together(&side.threads, service).iter() {
             let (base, used) = (lanes.base, lanes.used);
             let alike = match swizzled {
@@ -241,7 +304,7 @@ impl<'a> Counter<'a> {
                 true => renames && base & bits == 0 && (base | bits) & used == 0,
             };
             if alike {
-                all.push((lanes.pattern, 0, accesses));
+                all.push(((lanes.pattern, 0), accesses));
                 continue;
             }
             let starts = values().map(|value| match swizzled {
@@ -249,22 +312,23 @@ impl<'a> Counter<'a> {
                 true if renames => lanes.mixed(base + value),
                 true => base + value,
             });
-            all.extend(starts.map(|start| (lanes.pattern, start, 1)));
+            all.extend(starts.map(|start| ((lanes.pattern, start), 1)));
         }
-        all.sort_unstable();
-        let mut served: Vec<(usize, i64)> = Vec::new();
-        for same in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let number = self.number(Served {
+        self.domain
+            .work
+            .spend(LANE * (2 * all.len() as u64 + accesses.unsigned_abs()));
+        let numbered = merged(all).into_iter().map(|((pattern, start), count)| {
+            let served = Served {
                 service,
-                pattern: same[0].0,
-                start: same[0].1,
-            });
-            served.push((number, same.iter().map(|(.., count)| count).sum()));
-        }
-        let waves = side.threads.parts.chunks(machine.wave as usize).len() as i64;
+                pattern,
+                start,
+            };
+            (self.number(served), count)
+        });
         Use {
-            instructions: waves * accesses,
-            served,
+            served: numbered.collect(),
+            within: Vec::new(),
+            instructions: self.waves(side) * accesses,
             starts: side.starts(width),
         }
     }
@@ -276,6 +340,7 @@ impl<'a> Counter<'a> {
             return Rc::clone(lanes);
         }
         let groups = self.services[service].lanes;
+        self.domain.work.spend(LANE * threads.parts.len() as u64);
         let mut all = Vec::new();
         for wave in threads
             .parts
@@ -289,7 +354,6 @@ impl<'a> Counter<'a> {
                 all.push(Lanes {
                     base,
                     used: lanes.iter().fold(0, |bits, offset| bits | offset),
-                    top: lanes.iter().copied().max().unwrap_or(0),
                     pattern: self.pattern(lanes),
                 });
             }
@@ -317,6 +381,15 @@ impl<'a> Counter<'a> {
 }
 
 impl Side {
+    /// Elements of the widest access with a swizzle in front. Runs of 2^base stay runs, and
+    /// nothing longer does: every bit of the swizzle has an effect on some element.
+    fn width_with(&self, swizzle: Swizzle) -> i64 {
+        if swizzle.is_identity() {
+            return self.width;
+        }
+        self.width.min(1 << swizzle.base().min(32))
+    }
+
     /// Whether groups of `width` values lie side by side, aligned to their number, in every
     /// thread.
     fn fits(&self, width: i64) -> bool {
@@ -327,55 +400,10 @@ impl Side {
         groups && self.threads.used % width == 0
     }
 
-    /// Registers that hold what of an offset depends on the thread, as addresses are lowered:
-    /// Sw(t) xor a constant where t has no bit of v, else Sw(t + v), and the rest is added by
-    /// the instruction.
-    fn registers(&self, starts: &Starts, swizzle: Swizzle) -> i64 {
-        if swizzle.is_identity() {
-            return 1;
-        }
-        let swizzled = self.threads.swizzled(swizzle);
-        let variable = |start: i64| swizzle.apply(start) & swizzled;
-        if starts.cube {
-            // Variables of single bits span all variables, by xor.
-            let mut basis: Vec<i64> = Vec::new();
-            for bit in (0..63).filter(|bit| starts.bits >> bit & 1 == 1) {
-                let reduced = basis
-                    .iter()
-                    .fold(variable(1 << bit), |rest, known| rest.min(rest ^ known));
-                if reduced != 0 {
-                    basis.push(reduced);
-                }
-            }
-            return starts.sums + (1 << basis.len());
-        }
-        let mut variables: Vec<i64> = starts.apart.iter().map(|start| variable(*start)).collect();
-        variables.sort_unstable();
-        variables.dedup();
-        starts.sums + variables.len() as i64
-    }
-
-    fn starts(&self, width: i64) -> Starts {
-        let all = self.values.iter().copied().step_by(width as usize);
-        let (mut apart, mut sums): (Vec<i64>, Vec<i64>) =
-            all.partition(|start| start & self.threads.used == 0);
-        for starts in [&mut apart, &mut sums] {
-            starts.sort_unstable();
-            starts.dedup();
-        }
-        let bits = apart.iter().fold(0, |bits, start| bits | start);
-        Starts {
-            cube: apart.len() == 1 << bits.count_ones().min(32),
-            bits,
-            apart,
-            sums: sums.len() as i64,
-        }
-    }
-
     /// Whether another side costs the same with whatever swizzle.
     pub fn costs_as(&self, other: &Self) -> bool {
         self.width == other.width
-            && self.values == other.values
+            && (Rc::ptr_eq(&self.values, &other.values) || self.values == other.values)
             && (Rc::ptr_eq(&self.threads, &other.threads)
                 || self.threads.parts == other.threads.parts)
     }
@@ -395,23 +423,17 @@ impl Threads {
             together: RefCell::default(),
         }
     }
+}
 
-    /// Every bit that some thread's part has after the swizzle: a changed bit is set where the
-    /// bit and the one it is xored with differ.
-    fn swizzled(&self, swizzle: Swizzle) -> i64 {
-        let (target, shift) = (swizzle.target_mask(), swizzle.shift());
-        let mut bits = self.used & !target;
-        for bit in (0..63).filter(|bit| target >> bit & 1 == 1) {
-            let source = bit + shift;
-            let set = match self.differs.get(bit as usize) {
-                Some(differs) => differs >> source & 1 == 1,
-                // No thread's part has the bit itself.
-                None => self.used >> source & 1 == 1,
-            };
-            bits |= i64::from(set) << bit;
-        }
-        bits
-    }
+/// Equal things once, with the sum of their counts.
+fn merged<T: Ord + Copy>(mut all: Vec<(T, i64)>) -> Vec<(T, i64)> {
+    all.sort_unstable();
+    all.dedup_by(|next, first| {
+        let same = next.0 == first.0;
+        first.1 += if same { next.1 } else { 0 };
+        same
+    });
+    all
 }
 
 /// A layout's offsets, mode by mode.

@@ -1,7 +1,12 @@
 //! What is searched for: one operand's tile, checked, and what follows from it alone.
 
-use super::{LayoutError, conflicts::table};
+use super::{
+    LayoutError,
+    budget::{COPY, Work},
+    conflicts::table,
+};
 use crate::{access::Coordinates, tiling::copy_layout};
+use std::rc::Rc;
 use tilefold_dialect::element::ElementType;
 use tilefold_layout::Layout;
 use tilefold_machine::Machine;
@@ -54,10 +59,12 @@ pub(super) struct Domain {
     pub period: i64,
     /// Threads along a line of memory in the copy to start from.
     pub along_threads: i64,
+    /// What is counted of the work.
+    pub work: Rc<Work>,
 }
 
 impl Domain {
-    pub fn new(usage: &TileUse) -> Result<Self, LayoutError> {
+    pub fn new(usage: &TileUse, work: &Rc<Work>) -> Result<Self, LayoutError> {
         let refuse = |rule: String| Err(LayoutError::Use { rule });
         let [rows, depth] = usage.tile;
         let size = rows.checked_mul(depth);
@@ -108,6 +115,7 @@ impl Domain {
             run: 1,
             period: (i64::from(bank.banks * bank.bank_bytes) / bytes).max(1),
             along_threads: 1,
+            work: Rc::clone(work),
         };
         let widest = usage.load_elements.clamp(1, WIDEST / bits);
         let mut load = 1 << widest.ilog2();
@@ -131,6 +139,16 @@ impl Domain {
             _ => read,
         };
         Ok(domain)
+    }
+
+    /// Whether rules lead to the same terms for another use, which may have other fragments.
+    pub fn leads_as(&self, other: &Self) -> bool {
+        let fragments = self.usage.fragments.clone();
+        let other_usage = TileUse {
+            fragments,
+            ..other.usage.clone()
+        };
+        self.run == other.run && self.usage == other_usage
     }
 
     /// Elements of a LDS access as wide as there is.
@@ -220,6 +238,8 @@ impl Copy {
             ],
         )?;
         let values = domain.pair(&[(domain.load, 1)], &[(raked, domain.load)])?;
+        let loads = usage.tile[0] * usage.tile[1] / domain.load;
+        domain.work.spend(COPY + 4 * loads.unsigned_abs());
         let commit = copy_layout(&threads, &values, usage.tile).ok()?;
         Coordinates::new(&commit, usage.tile).ok()?;
         Some(Self {

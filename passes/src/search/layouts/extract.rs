@@ -7,6 +7,7 @@
 use super::{
     Class, Cost,
     analysis::Graph,
+    budget::PAIR,
     conflicts::{Counter, Parts, Side, SideCost},
     domain::{Copy, Domain},
     language::Term,
@@ -15,13 +16,14 @@ use super::{
 use egg::{Id, Language};
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    rc::Rc,
 };
+use tilefold_layout::{Layout, Swizzle};
 use tilefold_machine::Access;
 
 /// A placement or a copy with the least term that stands for it.
 pub(super) struct Member<T> {
-    pub what: Arc<T>,
+    pub what: Rc<T>,
     pub term: Text,
 }
 
@@ -41,10 +43,15 @@ pub(super) struct Pair {
     pub copy: usize,
 }
 
-/// The members of the choices, in order of their terms, and the pairs that matter.
-pub(super) struct Pairs {
+/// The members of the choices, in order of their terms.
+pub(super) struct Members {
     pub placements: Vec<Member<Placement>>,
     pub copies: Vec<Member<Copy>>,
+}
+
+/// The pairs that matter.
+pub(super) struct Pairs<'a> {
+    pub members: &'a Members,
     /// Pairs of a placement that is addressed by constant steps.
     pub enumerated: usize,
     /// The best pair of each placement, best first.
@@ -53,7 +60,20 @@ pub(super) struct Pairs {
     pub pareto: Vec<Pair>,
     /// By number of LDS instructions: pairs, those without conflict cycles, the least cycles.
     pub by_instructions: BTreeMap<i64, (usize, usize, i64)>,
+    /// Whether all pairs were weighed.
+    pub complete: bool,
 }
+
+/// Placements that differ in their swizzle alone, and what reads and writes of them are.
+struct Group {
+    reads: Side,
+    writes: Vec<Writes>,
+    /// Those whose accesses are equally wide, by one of their swizzles.
+    widths: Vec<(Swizzle, Vec<Reads>)>,
+}
+
+/// A placement, and what reads of it cost, where that was counted.
+type Reads = (usize, Option<SideCost>);
 
 /// Copies that write one placement alike, with whatever swizzle.
 struct Writes {
@@ -64,24 +84,70 @@ struct Writes {
     copies: usize,
 }
 
-impl Pairs {
-    pub fn new(graph: &Graph, domain: &Domain) -> Self {
+/// Pairs with the same number of instructions, by what they are weighed in the order of.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Batch {
+    padded: bool,
+    instructions: i64,
+    figures: (i64, i64),
+    group: usize,
+    width: usize,
+    writes: usize,
+}
+
+impl Members {
+    pub fn new(graph: &Graph) -> Self {
         let texts = least_terms(graph);
-        let placements = members(graph, &texts, |node| match node {
-            Term::Hold(of) => graph[*of].data.placement().map(|what| (*of, what)),
-            _ => None,
-        });
-        let copies = members(graph, &texts, |node| match node {
-            Term::Carry(of) => graph[*of].data.copy().map(|what| (*of, what)),
-            _ => None,
-        });
+        Self {
+            placements: members(graph, &texts, |node| match node {
+                Term::Hold(of) => graph[*of].data.placement().map(|what| (*of, what)),
+                _ => None,
+            }),
+            copies: members(graph, &texts, |node| match node {
+                Term::Carry(of) => graph[*of].data.copy().map(|what| (*of, what)),
+                _ => None,
+            }),
+        }
+    }
+
+    /// Placements that differ in their swizzle alone, by the width that it leaves them: plain rows
+    /// first, which go with most tiles.
+    fn groups(&self) -> Vec<Vec<(Swizzle, Vec<usize>)>> {
+        let mut first: HashMap<&Layout, usize> = HashMap::new();
+        let mut groups: Vec<Vec<(Swizzle, Vec<usize>)>> = Vec::new();
+        for (index, member) in self.placements.iter().enumerate() {
+            let fresh = groups.len();
+            let group = *first.entry(&member.what.inner).or_insert(fresh);
+            if group == fresh {
+                groups.push(Vec::new());
+            }
+            let swizzle = member.what.swizzle;
+            let runs = |it: Swizzle| (it.is_identity(), it.base());
+            let widths = &mut groups[group];
+            match widths.iter_mut().find(|it| runs(it.0) == runs(swizzle)) {
+                Some((_, same)) => same.push(index),
+                None => widths.push((swizzle, vec![index])),
+            }
+        }
+        let rows = self.placements.iter().find(|it| it.term.text == "rows");
+        let rows = rows.and_then(|rows| first.get(&rows.what.inner));
+        if let Some(rows) = rows {
+            groups[..=*rows].rotate_right(1);
+        }
+        groups
+    }
+}
+
+impl<'a> Pairs<'a> {
+    /// Weighs all pairs, or as many as there is work for, but one at least.
+    pub fn new(members: &'a Members, domain: &Domain) -> Self {
         let mut pairs = Self {
-            placements,
-            copies,
+            members,
             enumerated: 0,
             best: Vec::new(),
             pareto: Vec::new(),
             by_instructions: BTreeMap::new(),
+            complete: true,
         };
         pairs.weigh(domain);
         pairs
@@ -89,72 +155,64 @@ impl Pairs {
 
     fn weigh(&mut self, domain: &Domain) {
         let mut counter = Counter::new(domain);
-        let mut layouts: Vec<(&Placement, Vec<usize>)> = Vec::new();
-        for (index, member) in self.placements.iter().enumerate() {
-            match layouts
-                .iter_mut()
-                .find(|(first, _)| first.inner == member.what.inner)
-            {
-                Some((_, same)) => same.push(index),
-                None => layouts.push((&member.what, vec![index])),
+        let mut groups: Vec<Group> = Vec::new();
+        let mut batches: Vec<Batch> = Vec::new();
+        // Half of the work is left for what the pairs cost.
+        let work = &domain.work;
+        let until = work.until();
+        work.allow(work.spent().midpoint(until.max(work.spent())));
+        for widths in self.members.groups() {
+            if work.is_over() && !batches.is_empty() {
+                self.complete = false;
+                break;
+            }
+            if let Some(group) = self.group(domain, &mut counter, widths) {
+                let number = groups.len();
+                self.batches(&mut counter, &group, number, &mut batches);
+                groups.push(group);
             }
         }
-        let mut best: Vec<Option<Pair>> = vec![None; self.placements.len()];
+        work.allow(until);
+        // What is widest and loads best goes first, and what is padded last: in the order of what
+        // may be best, should there not be work enough for all.
+        batches.sort_unstable();
+        let mut best: Vec<Option<Pair>> = vec![None; self.members.placements.len()];
         let mut front: Vec<Pair> = Vec::new();
-        for (first, same) in layouts {
-            let (inner, mut parts) = (&first.inner, Parts::default());
-            let fragments = &domain.usage.fragments;
-            let most = [domain.fragment, domain.widest()];
-            let reads = counter.side(inner, &mut parts, fragments, Access::Read, most[0]);
-            let Some(mut reads) = reads else { continue };
-            let mut writes: Vec<Writes> = Vec::new();
-            for (copy, member) in self.copies.iter().enumerate() {
-                let commit = &member.what.commit;
-                let side = counter.side(inner, &mut parts, commit, Access::Write, most[1]);
-                let Some(side) = side else { continue };
-                let figures = (member.what.cache_lines, member.what.permutes);
-                let same = writes
-                    .iter_mut()
-                    .find(|known| known.figures == figures && known.side.costs_as(&side));
-                match same {
-                    Some(known) => known.copies += 1,
-                    None => writes.push(Writes {
-                        side,
-                        figures,
-                        copy,
-                        copies: 1,
-                    }),
+        'all: for batch in &batches {
+            let group = &mut groups[batch.group];
+            let writes = &mut group.writes[batch.writes];
+            for (placement, read) in &mut group.widths[batch.width].1 {
+                if work.is_over() && self.enumerated > 0 {
+                    self.complete = false;
+                    break 'all;
                 }
-            }
-            for placement in same {
-                let what = &self.placements[placement].what;
-                let Some(read) = counter.cost(&mut reads, what.swizzle) else {
+                let what = &self.members.placements[*placement].what;
+                if read.is_none() {
+                    *read = counter.cost(&mut group.reads, what.swizzle);
+                }
+                let write = counter.cost(&mut writes.side, what.swizzle);
+                let (Some(read), Some(write)) = (*read, write) else {
                     continue;
                 };
-                for writes in &mut writes {
-                    let Some(write) = counter.cost(&mut writes.side, what.swizzle) else {
-                        continue;
-                    };
-                    let copy = writes.copy;
-                    let cost = cost(domain, what, &self.copies[copy].what, read, write);
-                    let pair = Pair {
-                        class: Class::of(cost.conflict_cycles, what.padding),
-                        cost,
-                        placement,
-                        copy,
-                    };
-                    self.enumerated += writes.copies;
-                    let cycles = pair.cost.conflict_cycles;
-                    let entry = self.by_instructions.entry(pair.cost.instructions);
-                    let (count, free, least) = entry.or_insert((0, 0, cycles));
-                    *count += writes.copies;
-                    *free += if cycles == 0 { writes.copies } else { 0 };
-                    *least = cycles.min(*least);
-                    offer(&mut front, &pair);
-                    let best = &mut best[placement];
-                    if best.as_ref().is_none_or(|best| pair < *best) {
-                        *best = Some(pair);
-                    }
+                let copy = writes.copy;
+                let cost = cost(domain, what, &self.members.copies[copy].what, read, write);
+                let pair = Pair {
+                    class: Class::of(cost.conflict_cycles, what.padding),
+                    cost,
+                    placement: *placement,
+                    copy,
+                };
+                self.enumerated += writes.copies;
+                let cycles = pair.cost.conflict_cycles;
+                let entry = self.by_instructions.entry(pair.cost.instructions);
+                let (count, free, least) = entry.or_insert((0, 0, cycles));
+                *count += writes.copies;
+                *free += if cycles == 0 { writes.copies } else { 0 };
+                *least = cycles.min(*least);
+                offer(&mut front, &pair);
+                let best = &mut best[*placement];
+                if best.as_ref().is_none_or(|best| pair < *best) {
+                    *best = Some(pair);
                 }
             }
         }
@@ -162,6 +220,83 @@ impl Pairs {
         self.best.sort_unstable();
         front.sort_unstable();
         self.pareto = front;
+    }
+
+    /// What reads and writes of placements are that differ in their swizzle; none where they are
+    /// not addressed by constant steps.
+    fn group(
+        &mut self,
+        domain: &Domain,
+        counter: &mut Counter<'_>,
+        widths: Vec<(Swizzle, Vec<usize>)>,
+    ) -> Option<Group> {
+        let (_, placements) = widths.first()?;
+        let inner = &self.members.placements[*placements.first()?].what.inner;
+        let mut parts = Parts::default();
+        let fragments = &domain.usage.fragments;
+        let most = [domain.fragment, domain.widest()];
+        let reads = counter.side(inner, &mut parts, fragments, Access::Read, most[0])?;
+        let mut writes: Vec<Writes> = Vec::new();
+        for (copy, member) in self.members.copies.iter().enumerate() {
+            if domain.work.is_over() && !writes.is_empty() {
+                self.complete = false;
+                break;
+            }
+            let commit = &member.what.commit;
+            let side = counter.side(inner, &mut parts, commit, Access::Write, most[1]);
+            let Some(side) = side else { continue };
+            let figures = (member.what.cache_lines, member.what.permutes);
+            domain.work.spend(PAIR * writes.len() as u64);
+            let same = writes
+                .iter_mut()
+                .find(|known| known.figures == figures && known.side.costs_as(&side));
+            match same {
+                Some(known) => known.copies += 1,
+                None => writes.push(Writes {
+                    side,
+                    figures,
+                    copy,
+                    copies: 1,
+                }),
+            }
+        }
+        let uncounted = |placements: Vec<usize>| placements.into_iter().map(|it| (it, None));
+        let widths = widths.into_iter();
+        Some(Group {
+            reads,
+            writes,
+            widths: widths
+                .map(|(swizzle, placements)| (swizzle, uncounted(placements).collect()))
+                .collect(),
+        })
+    }
+
+    fn batches(
+        &self,
+        counter: &mut Counter<'_>,
+        group: &Group,
+        number: usize,
+        batches: &mut Vec<Batch>,
+    ) {
+        for (width, (swizzle, placements)) in group.widths.iter().enumerate() {
+            let Some(read) = counter.instructions(&group.reads, *swizzle) else {
+                continue;
+            };
+            for (index, writes) in group.writes.iter().enumerate() {
+                let Some(write) = counter.instructions(&writes.side, *swizzle) else {
+                    continue;
+                };
+                let padding = |(it, _): &Reads| self.members.placements[*it].what.padding;
+                batches.push(Batch {
+                    padded: placements.first().map_or(0, padding) > 0,
+                    instructions: read + write,
+                    figures: writes.figures,
+                    group: number,
+                    width,
+                    writes: index,
+                });
+            }
+        }
     }
 }
 
@@ -210,14 +345,14 @@ fn offer(front: &mut Vec<Pair>, pair: &Pair) {
 fn members<'a, T: 'a>(
     graph: &'a Graph,
     texts: &HashMap<Id, Text>,
-    member: impl Fn(&Term) -> Option<(Id, &'a Arc<T>)>,
+    member: impl Fn(&Term) -> Option<(Id, &'a Rc<T>)>,
 ) -> Vec<Member<T>> {
-    let mut found: BTreeMap<Text, Arc<T>> = BTreeMap::new();
+    let mut found: BTreeMap<Text, Rc<T>> = BTreeMap::new();
     for node in graph.classes().flat_map(|class| &class.nodes) {
         if let Some((id, what)) = member(node)
             && let Some(text) = texts.get(&graph.find(id))
         {
-            found.insert(text.clone(), Arc::clone(what));
+            found.insert(text.clone(), Rc::clone(what));
         }
     }
     let members = found.into_iter();

@@ -30,7 +30,8 @@
 //! - `(turned f C)`: loaded as C, but stored in another order: f neighbours of each of a thread's
 //!   neighbouring lines, then the next f.
 
-use egg::{ENodeOrVar, Id, PatternAst, define_language};
+use egg::{ENodeOrVar, Id, PatternAst, Var, define_language};
+use std::sync::LazyLock;
 
 define_language! {
     /// A node of a term; the variants are named as the table above writes them.
@@ -68,8 +69,7 @@ impl Build {
     }
 
     pub fn var(&mut self, name: &'static str) -> Id {
-        let var = name.parse().expect("variables of rules begin with ?");
-        self.0.add(ENodeOrVar::Var(var))
+        self.0.add(ENodeOrVar::Var(variable(name)))
     }
 
     pub fn node(&mut self, node: Term) -> Id {
@@ -85,4 +85,18 @@ impl Build {
     pub fn done(self) -> PatternAst<Term> {
         self.0
     }
+}
+
+/// The variables of rules, each a question mark and a letter.
+static VARIABLES: LazyLock<Vec<Var>> = LazyLock::new(|| {
+    let names = ('a'..='z').map(|letter| format!("?{letter}"));
+    let variables = names.map(|name| name.parse().expect("a name of a variable begins with ?"));
+    variables.collect()
+});
+
+/// A variable by its name, which is not parsed each time.
+pub(super) fn variable(name: &str) -> Var {
+    let letter = name.as_bytes().get(1).copied().unwrap_or(b'?');
+    let known = VARIABLES.get(usize::from(letter.wrapping_sub(b'a')));
+    *known.expect("variables of rules are a question mark and a letter")
 }

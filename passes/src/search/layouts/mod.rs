@@ -29,6 +29,7 @@
 //! ```
 
 mod analysis;
+mod budget;
 mod comparison;
 mod conflicts;
 mod copy_rules;
@@ -36,30 +37,38 @@ mod domain;
 mod explain;
 mod extract;
 pub mod language;
+mod mix;
 mod once;
 mod placement;
 mod placement_rules;
 mod report;
 mod rules;
 
+pub use budget::Limits;
 pub use domain::TileUse;
 pub use explain::{Step, check};
 pub use report::{Candidate, Class, Cost, Enumerated, LayoutSearch, NoZeroConflicts};
 pub use rules::{Rule, rules};
 
 use analysis::{Graph, Meaning};
+use budget::Work;
 use domain::Domain;
 use egg::{RecExpr, Rewrite, Runner, StopReason};
-use extract::Pairs;
+use extract::{Members, Pairs};
 use language::Term;
 use once::Once;
-use std::{sync::Arc, time::Duration};
+use placement::Placement;
+use std::{rc::Rc, time::Duration};
 use thiserror::Error;
 
-/// Nodes at which the search stops with the best so far.
-const NODES: usize = 40_000;
-/// Rounds of all rules at which it stops. Swizzles grow by one bit in two rounds.
-const ROUNDS: usize = 24;
+/// Rules that lead to what is not near plain rows, or to many thread layouts.
+const FAR: [&str; 5] = [
+    "order-columns",
+    "order-tiles",
+    "pad-rows",
+    "split-threads-along",
+    "split-threads-across",
+];
 /// Placements that are named beside the best one.
 const RUNNERS_UP: usize = 4;
 
@@ -86,7 +95,8 @@ pub enum LayoutError {
     },
 }
 
-/// Finds where the tile of `usage` best lies in LDS and who carries it.
+/// Finds where the tile of `usage` best lies in LDS and who carries it, within the default
+/// [`Limits`].
 ///
 /// What is free of bank conflicts goes before what is not, and without padding before with it;
 /// within each the order of preference is that of the fields of [`Cost`].
@@ -95,37 +105,137 @@ pub enum LayoutError {
 /// [`LayoutError::Use`] where the use is none, [`LayoutError::Nothing`] where no placement fits
 /// into the bytes given or none is reached by constant steps.
 pub fn search(usage: &TileUse) -> Result<LayoutSearch, LayoutError> {
-    let domain = Arc::new(Domain::new(usage)?);
-    let nothing = || LayoutError::Nothing {
-        max_bytes: usage.max_bytes,
-    };
-    let plain = placement::Placement::rows(&domain).filter(|rows| rows.bytes <= usage.max_bytes);
-    if plain.is_none() {
-        return Err(nothing());
+    Searches::new(Limits::default(), 1).search(usage)
+}
+
+/// Searches for several uses of one spec, which share what they may spend and the e-graphs that
+/// they have in common.
+pub struct Searches {
+    limits: Limits,
+    work: Rc<Work>,
+    /// Searches that are still to come.
+    waiting: usize,
+    graphs: Vec<Saturated>,
+}
+
+/// An e-graph that the rules are exhausted in, or the limits.
+struct Saturated {
+    domain: Rc<Domain>,
+    graph: Graph,
+    members: Members,
+    complete: bool,
+}
+
+impl Searches {
+    /// Room for so many searches: each leaves a share for those to come. More may follow, with
+    /// what is left.
+    pub fn new(limits: Limits, searches: usize) -> Self {
+        Self {
+            limits,
+            work: Rc::default(),
+            waiting: searches,
+            graphs: Vec::new(),
+        }
     }
-    let start = format!("(lds (hold rows) (carry (along {})))", domain.along_threads);
-    let start: RecExpr<Term> = start.parse().expect("it is a term of the language");
-    let rewrites: Vec<Rewrite<Term, Meaning>> = rules().map(Rule::rewrite).collect();
+
+    /// Work that was counted, as [`Limits::work`] has it.
+    pub fn work(&self) -> u64 {
+        self.work.spent()
+    }
+
+    /// As [`search`], within what is left of the limits. Whatever they are, there is an answer;
+    /// [`LayoutSearch::complete`] says whether they cut it short.
+    ///
+    /// # Errors
+    /// Those of [`search`].
+    pub fn search(&mut self, usage: &TileUse) -> Result<LayoutSearch, LayoutError> {
+        let domain = Rc::new(Domain::new(usage, &self.work)?);
+        let nothing = || LayoutError::Nothing {
+            max_bytes: usage.max_bytes,
+        };
+        let plain = Placement::rows(&domain).filter(|rows| rows.bytes <= usage.max_bytes);
+        if plain.is_none() {
+            return Err(nothing());
+        }
+        self.waiting = self.waiting.saturating_sub(1);
+        let spent = self.work.spent();
+        // Twice as much as each of those to come would get.
+        let left = self.limits.work.saturating_sub(spent);
+        let share = (u128::from(left) * 2 / (self.waiting as u128 + 2)) as u64;
+        let start = format!("(lds (hold rows) (carry (along {})))", domain.along_threads);
+        let start: RecExpr<Term> = start.parse().expect("it is a term of the language");
+        let known = self
+            .graphs
+            .iter()
+            .position(|it| it.domain.leads_as(&domain));
+        let known = known.unwrap_or_else(|| {
+            let graph = Saturated::new(&domain, &start, &self.limits, share);
+            self.graphs.push(graph);
+            self.graphs.len() - 1
+        });
+        let found = &mut self.graphs[known];
+        self.work.allow(spent + share - share / 8);
+        let pairs = Pairs::new(&found.members, &domain);
+        let best = pairs.best.first().ok_or_else(nothing)?;
+        let goal: RecExpr<Term> = pairs
+            .term(best)
+            .parse()
+            .expect("it is printed from terms of the language");
+        let explanation = explain::steps(found.graph.explain_equivalence(&start, &goal));
+        self.work.allow(spent + share);
+        let complete = found.complete && pairs.complete;
+        report::report(&domain, &pairs, explanation, complete, RUNNERS_UP).ok_or_else(nothing)
+    }
+}
+
+impl Saturated {
+    /// All that the rules lead to. Should they lead too far, it is what is near, plain rows and
+    /// their swizzles, and of the rest as much as there is work for after that.
+    fn new(domain: &Rc<Domain>, start: &RecExpr<Term>, limits: &Limits, share: u64) -> Self {
+        let work = &domain.work;
+        let empty = || {
+            let domain = Rc::clone(domain);
+            Graph::new(Meaning { domain }).with_explanations_enabled()
+        };
+        work.allow(work.spent() + share / 3);
+        let (mut graph, complete) = saturate(empty(), start, limits, rules());
+        if !complete {
+            let near = rules().filter(|rule| !FAR.contains(&rule.name));
+            work.allow(work.spent() + share / 6);
+            graph = saturate(empty(), start, limits, near).0;
+            work.allow(work.spent() + share / 6);
+            graph = saturate(graph, start, limits, rules()).0;
+        }
+        Self {
+            members: Members::new(&graph),
+            domain: Rc::clone(domain),
+            graph,
+            complete,
+        }
+    }
+}
+
+fn saturate(
+    graph: Graph,
+    start: &RecExpr<Term>,
+    limits: &Limits,
+    rules: impl Iterator<Item = &'static Rule>,
+) -> (Graph, bool) {
+    let rewrites: Vec<Rewrite<Term, Meaning>> = rules.map(Rule::rewrite).collect();
+    let once = Once::default();
+    let cut = Rc::clone(&once.cut);
     let meaning = Meaning {
-        domain: Arc::clone(&domain),
+        domain: Rc::clone(&graph.analysis.domain),
     };
     // Time is no limit, since what is found would depend on it.
     let runner = Runner::<Term, Meaning, ()>::new(meaning)
-        .with_explanations_enabled()
-        .with_expr(&start)
-        .with_scheduler(Once::default())
+        .with_egraph(graph)
+        .with_expr(start)
+        .with_scheduler(once)
         .with_time_limit(Duration::MAX)
-        .with_iter_limit(ROUNDS)
-        .with_node_limit(NODES)
+        .with_iter_limit(limits.rounds)
+        .with_node_limit(limits.nodes)
         .run(&rewrites);
-    let complete = matches!(runner.stop_reason, Some(StopReason::Saturated));
-    let mut graph: Graph = runner.egraph;
-    let pairs = Pairs::new(&graph, &domain);
-    let best = pairs.best.first().ok_or_else(nothing)?;
-    let goal: RecExpr<Term> = pairs
-        .term(best)
-        .parse()
-        .expect("it is printed from terms of the language");
-    let explanation = explain::steps(graph.explain_equivalence(&start, &goal));
-    report::report(&domain, &pairs, explanation, complete, RUNNERS_UP).ok_or_else(nothing)
+    let complete = matches!(runner.stop_reason, Some(StopReason::Saturated)) && !cut.get();
+    (runner.egraph, complete)
 }

@@ -1,11 +1,17 @@
-//! Rules are used once on whatever they match.
+//! Rules are used once on whatever they match, as long as there is work to spend.
 
 use super::{
     analysis::{Graph, Meaning},
+    budget::MATCH,
     language::Term,
+    mix::Mixed,
 };
-use egg::{Id, Rewrite, RewriteScheduler, SearchMatches, Subst, Symbol};
-use std::collections::{HashMap, HashSet};
+use egg::{Id, Rewrite, RewriteScheduler, SearchMatches, Symbol};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 /// Leaves out matches that a rule was used on before.
 ///
@@ -14,8 +20,14 @@ use std::collections::{HashMap, HashSet};
 /// class that is not known yet is tried in every round.
 #[derive(Default)]
 pub(super) struct Once {
-    used: HashMap<Symbol, HashSet<(Id, Subst)>>,
+    used: HashMap<Symbol, Seen>,
+    /// Whether something was left out that there was no work for.
+    pub cut: Rc<Cell<bool>>,
 }
+
+/// A match's class and what its variables stand for, of which no rule has more.
+type Match = [Id; 8];
+type Seen = HashSet<Match, Mixed>;
 
 impl RewriteScheduler<Term, Meaning> for Once {
     fn search_rewrite<'a>(
@@ -24,18 +36,50 @@ impl RewriteScheduler<Term, Meaning> for Once {
         graph: &Graph,
         rewrite: &'a Rewrite<Term, Meaning>,
     ) -> Vec<SearchMatches<'a, Term>> {
+        let work = &graph.analysis.domain.work;
+        if work.is_over() {
+            self.cut.set(true);
+            return Vec::new();
+        }
         let variables = rewrite.searcher.vars();
         let used = self.used.entry(rewrite.name).or_default();
         let mut found = rewrite.search(graph);
         for matches in &mut found {
+            work.spend(MATCH * matches.substs.len() as u64);
             let class = matches.eclass;
             matches.substs.retain(|subst| {
-                let mut parts = variables.iter().map(|variable| subst[*variable]);
-                let known = parts.all(|part| graph[part].data.is_known());
-                !known || used.insert((class, subst.clone()))
+                let mut key: Match = [class; 8];
+                if variables.len() >= key.len() {
+                    return true;
+                }
+                for (part, variable) in key.iter_mut().zip(&variables) {
+                    *part = subst[*variable];
+                }
+                let mut parts = key.iter().take(variables.len());
+                let known = parts.all(|part| graph[*part].data.is_known());
+                !known || used.insert(key)
             });
         }
         found.retain(|matches| !matches.substs.is_empty());
         found
+    }
+
+    fn apply_rewrite(
+        &mut self,
+        _: usize,
+        graph: &mut Graph,
+        rewrite: &Rewrite<Term, Meaning>,
+        found: Vec<SearchMatches<'_, Term>>,
+    ) -> usize {
+        let work = Rc::clone(&graph.analysis.domain.work);
+        let mut applied = 0;
+        for matches in &found {
+            if work.is_over() {
+                self.cut.set(true);
+                break;
+            }
+            applied += rewrite.apply(graph, std::slice::from_ref(matches)).len();
+        }
+        applied
     }
 }

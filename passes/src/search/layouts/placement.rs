@@ -56,6 +56,7 @@ impl Placement {
     }
 
     fn plain(domain: &Domain, inner: Layout, padding: i64) -> Option<Self> {
+        domain.work.spend(inner.size().unsigned_abs());
         let used = table(&inner)
             .into_iter()
             .fold(0, |bits, offset| bits | offset);
@@ -100,7 +101,15 @@ impl Placement {
         // Blocks of this many elements are permuted within themselves.
         let reach = if self.swizzle.is_identity() || reach % block == 0 {
             reach
+        } else if self.inner.size() == reach {
+            // No two elements share an offset, and so every one below is some element's. Smaller blocks, of the bits that change, are
+            // permuted within themselves too, and so the greatest lies in the last of them.
+            let changed = (self.swizzle.target_mask() as u64 + 1).next_power_of_two() as i64;
+            let last = (reach - 1) / changed * changed..reach;
+            domain.work.spend((reach - last.start).unsigned_abs());
+            last.map(|offset| self.swizzle.apply(offset)).max()? + 1
         } else {
+            domain.work.spend(self.inner.size().unsigned_abs());
             let offsets = table(&self.inner).into_iter();
             offsets.map(|offset| self.swizzle.apply(offset)).max()? + 1
         };

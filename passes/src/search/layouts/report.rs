@@ -5,7 +5,7 @@ use super::{
     conflicts::{Counter, SideCost, sides},
     domain::{Copy, Domain, Threads, TileUse},
     explain::Step,
-    extract::{Pair, Pairs, cost},
+    extract::{Members, Pair, Pairs, cost},
     placement::Placement,
 };
 use serde::{Serialize, Serializer};
@@ -165,12 +165,13 @@ fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::
     serializer.collect_str(value)
 }
 
-impl Pairs {
+impl Pairs<'_> {
     /// The term of a pair.
     pub fn term(&self, pair: &Pair) -> String {
+        let Members { placements, copies } = self.members;
         format!(
             "(lds (hold {}) (carry {}))",
-            self.placements[pair.placement].term.text, self.copies[pair.copy].term.text
+            placements[pair.placement].term.text, copies[pair.copy].term.text
         )
     }
 }
@@ -178,17 +179,26 @@ impl Pairs {
 /// Puts the answer together; none where nothing was weighed.
 pub(super) fn report(
     domain: &Domain,
-    pairs: &Pairs,
+    pairs: &Pairs<'_>,
     explanation: Vec<Step>,
-    complete: bool,
+    mut complete: bool,
     runners_up: usize,
 ) -> Option<LayoutSearch> {
     let shown = |pair: &Pair| {
-        let placement = &pairs.placements[pair.placement].what;
-        let copy = &pairs.copies[pair.copy].what;
+        let placement = &pairs.members.placements[pair.placement].what;
+        let copy = &pairs.members.copies[pair.copy].what;
         candidate(domain, placement, copy, pairs.term(pair))
     };
     let (best, others) = pairs.best.split_first()?;
+    // Every candidate is counted anew, which is work too.
+    let mut pareto = Vec::new();
+    for pair in &pairs.pareto {
+        if domain.work.is_over() && !pareto.is_empty() {
+            complete = false;
+            break;
+        }
+        pareto.extend(shown(pair));
+    }
     let free = pairs.by_instructions.values().map(|(_, free, _)| free);
     let (at_widest, none_free, least_cycles) = match pairs.by_instructions.first_key_value() {
         Some((_, (count, free, least))) => (*count, *free == 0, *least),
@@ -198,11 +208,11 @@ pub(super) fn report(
         usage: domain.usage.clone(),
         best: shown(best)?,
         runners_up: others.iter().take(runners_up).filter_map(shown).collect(),
-        pareto: pairs.pareto.iter().filter_map(shown).collect(),
+        pareto,
         published: published(domain),
         enumerated: Enumerated {
-            placements: pairs.placements.len(),
-            copies: pairs.copies.len(),
+            placements: pairs.members.placements.len(),
+            copies: pairs.members.copies.len(),
             pairs: pairs.enumerated,
         },
         complete,

@@ -7,9 +7,10 @@
 use super::{
     TileUse,
     analysis::{Data, Graph, Meaning},
+    budget::{MATCH, RIGHT},
     copy_rules, domain,
     domain::Domain,
-    language::Term,
+    language::{self, Term},
     placement::Placement,
     placement_rules,
 };
@@ -17,7 +18,7 @@ use egg::{
     Applier, ENodeOrVar, Id, Language, Pattern, PatternAst, RecExpr, Rewrite, Searcher, Subst,
     Symbol,
 };
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// One rule.
 pub struct Rule {
@@ -41,7 +42,7 @@ pub(super) struct Bound<'a> {
 
 impl Bound<'_> {
     fn data(&self, variable: &str) -> Option<&Data> {
-        let id = *self.subst.get(variable.parse().ok()?)?;
+        let id = *self.subst.get(language::variable(variable))?;
         Some(&self.graph[id].data)
     }
 
@@ -58,11 +59,11 @@ impl Bound<'_> {
     }
 
     pub fn placement(&self, variable: &str) -> Option<&Placement> {
-        self.data(variable)?.placement().map(Arc::as_ref)
+        self.data(variable)?.placement().map(Rc::as_ref)
     }
 
     pub fn copy(&self, variable: &str) -> Option<&domain::Copy> {
-        self.data(variable)?.copy().map(Arc::as_ref)
+        self.data(variable)?.copy().map(Rc::as_ref)
     }
 }
 
@@ -92,9 +93,9 @@ impl Rule {
         {
             return Ok(Vec::new());
         }
-        let domain = Arc::new(Domain::new(usage)?);
+        let domain = Rc::new(Domain::new(usage, &Rc::default())?);
         let mut graph = Graph::new(Meaning {
-            domain: Arc::clone(&domain),
+            domain: Rc::clone(&domain),
         });
         let root = graph.add_expr(term);
         graph.rebuild();
@@ -179,15 +180,17 @@ impl Applier<Term, Meaning> for Apply {
         left: Option<&PatternAst<Term>>,
         name: Symbol,
     ) -> Vec<Id> {
-        let domain = Arc::clone(&graph.analysis.domain);
+        let domain = Rc::clone(&graph.analysis.domain);
         let bound = Bound { graph, subst };
         let rights = (self.rule.right)(&domain, &bound).unwrap_or_default();
         let mut changed = Vec::new();
+        domain.work.spend(MATCH * rights.len() as u64);
         for right in rights {
             // Most matches are those of rounds before.
             if known(graph, &right, subst) == Some(graph.find(class)) {
                 continue;
             }
+            domain.work.spend(RIGHT);
             let (id, new) = match left {
                 Some(left) => graph.union_instantiations(left, &right, subst, name),
                 None => {

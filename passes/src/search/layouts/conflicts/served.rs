@@ -11,8 +11,6 @@ pub(super) struct Lanes {
     pub base: i64,
     /// Every bit that some offset of the pattern has.
     pub used: i64,
-    /// The greatest of these offsets.
-    pub top: i64,
 }
 
 /// How accesses of one width are served.
@@ -46,17 +44,26 @@ pub(super) struct Seen {
 }
 
 impl Lanes {
-    /// What is added to the lanes' offsets, without bits above all that the sum of the rest with
-    /// any of them has. An xor with those, swizzled, renames the banks and does nothing else.
+    /// What is added to the lanes' offsets, without bits that no lane has and no carry reaches.
+    /// The sum of the rest with any offset has none of these, so that they do no more than an xor
+    /// with what the swizzle makes of them, which renames the banks.
     pub fn mixed(&self, start: i64) -> i64 {
-        if start & self.used == 0 {
-            return 0;
+        let mut rest = start;
+        let mut free = !self.used & i64::MAX;
+        while free != 0 {
+            let lowest = 1 << free.trailing_zeros();
+            let below = lowest - 1;
+            let run = free & !free.wrapping_add(lowest);
+            // A carry stops at the first bit that is not set.
+            let carries = (self.used & below) + (rest & below) > below;
+            let reached = match carries {
+                true => (1 << (!(rest | below)).trailing_zeros()) - 1,
+                false => 0,
+            };
+            rest &= !run | reached;
+            free &= !run;
         }
-        let mut below = (self.top as u64 + 1).next_power_of_two() as i64;
-        while below <= start && (start & (below - 1)) + self.top >= below {
-            below *= 2;
-        }
-        start & (below - 1)
+        rest
     }
 }
 

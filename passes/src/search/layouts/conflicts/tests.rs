@@ -26,7 +26,7 @@ fn domain(tile: [i64; 2], element: ElementType, load_elements: i64, along: usize
         max_bytes: 1 << 20,
         reorder: true,
     };
-    Domain::new(&usage).unwrap()
+    Domain::new(&usage, &Rc::default()).unwrap()
 }
 
 /// Instructions, conflict cycles and registers, access by access.

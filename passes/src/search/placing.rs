@@ -1,0 +1,129 @@
+//! The search for the places of tiles in LDS, for several kernels of one spec.
+
+use super::{
+    layouts::{LayoutSearch, Limits, Searches, TileUse},
+    schedules::{Choices, Open},
+};
+use crate::{
+    plan::{load_of, loaded_elements, memory_order},
+    tiling::MmaLayouts,
+};
+use tilefold_dialect::{
+    atoms::Space,
+    plan::{LdsLayout, PartialCopy, PartialPlan},
+    spec::Spec,
+};
+use tilefold_layout::Layout;
+
+/// Searches that share their limits, and what they found.
+pub(super) struct Placing<'a> {
+    open: &'a Open<'a>,
+    spec: &'a Spec,
+    searches: Searches,
+    /// What was found before.
+    found: Vec<(TileUse, Option<LayoutSearch>)>,
+}
+
+impl<'a> Placing<'a> {
+    /// For kernels with these choices, which share what there is to spend.
+    pub fn new<'c>(
+        open: &'a Open<'a>,
+        spec: &'a Spec,
+        kernels: impl Iterator<Item = &'c Choices>,
+    ) -> Self {
+        let mut uses: Vec<TileUse> = Vec::new();
+        for usage in kernels.flat_map(|it| uses_of(open, spec, it)).flatten() {
+            if !uses.contains(&usage) {
+                uses.push(usage);
+            }
+        }
+        Self {
+            open,
+            spec,
+            searches: Searches::new(Limits::default(), uses.len()),
+            found: Vec::new(),
+        }
+    }
+
+    /// Work of all searches so far.
+    pub fn work(&self) -> u64 {
+        self.searches.work()
+    }
+
+    /// Finds where the tiles of both operands lie, and writes it into the plan; not where the
+    /// plan says.
+    pub fn place(
+        &mut self,
+        plan: &mut PartialPlan,
+        choices: &Choices,
+    ) -> [Option<LayoutSearch>; 2] {
+        let [a, b] = uses_of(self.open, self.spec, choices);
+        let sides = [
+            (&mut plan.lds.a, &mut plan.copy.a, a),
+            (&mut plan.lds.b, &mut plan.copy.b, b),
+        ];
+        sides.map(|(choice, copy, usage)| {
+            let found = self.search(usage?)?;
+            let best = &found.best;
+            *choice = Some(LdsLayout::Expr(best.lds.clone()));
+            copy.threads = Some(best.threads.clone());
+            copy.values = Some(best.values.clone());
+            copy.stores = (best.stores != best.values).then(|| best.stores.clone());
+            Some(found)
+        })
+    }
+
+    fn search(&mut self, usage: TileUse) -> Option<LayoutSearch> {
+        if let Some((_, known)) = self.found.iter().find(|(known, _)| *known == usage) {
+            return known.clone();
+        }
+        let found = self.searches.search(&usage).ok();
+        self.found.push((usage, found.clone()));
+        found
+    }
+}
+
+/// How a kernel uses the tiles whose places the spec leaves open.
+fn uses_of(open: &Open<'_>, spec: &Spec, choices: &Choices) -> [Option<TileUse>; 2] {
+    let plan = &spec.plan;
+    let waves = match &plan.mma.waves {
+        Some(layout) => Ok(layout.clone()),
+        None => Layout::row_major(&choices.waves),
+    };
+    let Open {
+        machine, problem, ..
+    } = *open;
+    let Some(atom) = open.atom(choices) else {
+        return [None, None];
+    };
+    let spread = waves.and_then(|waves| MmaLayouts::new(atom, choices.block, &waves));
+    let Ok(mma) = spread else {
+        return [None, None];
+    };
+    let named = load_of(spec, atom).ok().flatten();
+    let widest = named.map_or(128 / i64::from(atom.input.bits()), |load| {
+        load.elements(atom.input)
+    });
+    let usage = |operand: usize, fragments: Layout| TileUse {
+        machine,
+        tile: [choices.block[operand], choices.block[2]],
+        element: atom.input,
+        threads: choices.waves[0] * choices.waves[1] * atom.wave,
+        along: usize::from(memory_order(problem, operand) == "row"),
+        load_elements: widest.min(loaded_elements(
+            problem,
+            operand,
+            named.map_or(Space::Buffer, |load| load.space),
+        )),
+        fragments,
+        max_bytes: i64::from(machine.lds.per_workgroup),
+        reorder: true,
+    };
+    let left_open = |place: &Option<LdsLayout>, copy: &PartialCopy| {
+        place.is_none() && copy.threads.is_none() && copy.values.is_none()
+    };
+    [
+        left_open(&plan.lds.a, &plan.copy.a).then(|| usage(0, mma.a)),
+        left_open(&plan.lds.b, &plan.copy.b).then(|| usage(1, mma.b)),
+    ]
+}
