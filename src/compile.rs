@@ -5,7 +5,7 @@ use std::time::Instant;
 use tilefold_dialect::{spec::Spec, tile};
 use tilefold_passes::{
     ARGUMENTS, Plan, lower,
-    search::{self, Proposals},
+    search::{Proposal, Proposals, Search, schedules::Limits},
     tile_module,
 };
 use tilefold_rocdl::{
@@ -70,19 +70,61 @@ pub struct Compiled {
     pub search: Searched,
 }
 
+/// Searches that may follow the first, each for kernels with more registers to spare.
+const RETRIES: usize = 12;
+
 /// Compiles a spec: where it leaves anything open, every plan that the search proposes, of which
 /// the one whose code is best is kept.
 ///
-/// Best is: no spills, then fewest instructions of the main loop for each matrix instruction's
-/// worth of what is asked for (tiles that reach over the edges of C do more), then fewest vector registers, then the order in which the search proposes.
+/// A plan whose registers go to memory is no candidate. Where all that are proposed spill, the
+/// search goes on to kernels that have as many more registers to spare as went to memory; only
+/// where none is left the one that spills least is kept.
+///
+/// Best is: fewest instructions of the main loop for each matrix instruction's worth of what is
+/// asked for (tiles that reach over the edges of C do more), then fewest conflict cycles, then
+/// fewest vector registers, then the order in which the search proposes.
 ///
 /// # Errors
 /// [`Error::Spec`] where the spec asks for what the chip or this version cannot do; the other
 /// kinds are faults of the compiler.
 pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error> {
     let start = Instant::now();
-    let proposals = search::plans(spec)?;
-    let search_ms = start.elapsed().as_secs_f64() * 1e3;
+    let search = Search::new(spec, &[]);
+    let (mut search_ms, mut spilled) = (0.0, 0);
+    let mut limits = Limits::default();
+    let mut best: Option<Compiled> = None;
+    for _ in 0..=RETRIES {
+        let lap = Instant::now();
+        let proposals = match search.plans(&limits) {
+            // What more registers would take is no fault of the spec.
+            Err(_) if best.is_some() => break,
+            found => found?,
+        };
+        search_ms += lap.elapsed().as_secs_f64() * 1e3;
+        let Some(found) = decide(proposals, options)? else {
+            break;
+        };
+        spilled += found.search.scores.iter().filter(|it| it.spills()).count();
+        limits.spare_vgprs = found.search.spare_vgprs(limits.spare_vgprs);
+        if best
+            .as_ref()
+            .is_none_or(|best| found.search.beats(&best.search))
+        {
+            best = Some(found);
+        }
+        if limits.spare_vgprs == 0 {
+            break;
+        }
+    }
+    let mut kept = best.expect("without spare registers the search proposes something");
+    kept.search.spilled = spilled;
+    kept.compile_ms.plan = search_ms;
+    kept.compile_ms.total = start.elapsed().as_secs_f64() * 1e3;
+    Ok(kept)
+}
+
+/// Compiles all proposals and keeps the best; none where there are none.
+fn decide(proposals: Proposals, options: &CompileOptions) -> Result<Option<Compiled>, Error> {
     let mut compiled = Vec::new();
     for proposal in &proposals.plans {
         compiled.push(compile_plan(&proposal.plan, options)?);
@@ -91,25 +133,19 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
         .plans
         .iter()
         .zip(&compiled)
-        .map(|(proposal, compiled)| {
-            Score::of(
-                compiled,
-                proposal.figures.map_or(1.0, |figures| figures.waste),
-            )
-        })
+        .map(|(proposal, compiled)| Score::of(proposal, compiled))
         .collect();
-    let best = (0..compiled.len())
-        .min_by(|a, b| scores[*a].compare(&scores[*b]))
-        .unwrap_or(0);
-    let mut kept = compiled.swap_remove(best);
-    kept.search = Searched {
-        proposals,
-        scores,
-        kept: best,
-    };
-    kept.compile_ms.plan = search_ms;
-    kept.compile_ms.total = start.elapsed().as_secs_f64() * 1e3;
-    Ok(kept)
+    let best = (0..compiled.len()).min_by(|a, b| scores[*a].compare(&scores[*b]));
+    Ok(best.map(|best| {
+        let mut kept = compiled.swap_remove(best);
+        kept.search = Searched {
+            proposals,
+            scores,
+            kept: best,
+            spilled: 0,
+        };
+        kept
+    }))
 }
 
 /// Compiles one plan: nothing is searched.
@@ -179,6 +215,39 @@ pub struct Searched {
     pub scores: Vec<Score>,
     /// Position of the one that was kept.
     pub kept: usize,
+    /// Plans that were compiled, in this search and those before, and refused because their
+    /// registers went to memory.
+    pub spilled: usize,
+}
+
+impl Searched {
+    /// The score of the plan that was kept.
+    fn score(&self) -> Option<&Score> {
+        self.scores.get(self.kept)
+    }
+
+    /// Registers to spare that the search after one for `asked` must ask for; 0 where none is to
+    /// follow: because the plan that was kept does not spill, or no figures say what would.
+    fn spare_vgprs(&self, asked: i64) -> i64 {
+        if !self.score().is_some_and(Score::spills) {
+            return 0;
+        }
+        let more = |(proposal, score): (&Proposal, &Score)| {
+            let spare = proposal.figures?.spare_vgprs;
+            Some(spare + i64::from(score.vgpr_spills).max(1))
+        };
+        let plans = self.proposals.plans.iter().zip(&self.scores);
+        let first = i64::from(asked == 0);
+        plans.filter_map(more).min().unwrap_or(first)
+    }
+
+    /// Whether what was kept is better than what another search has.
+    fn beats(&self, other: &Self) -> bool {
+        match (self.score(), other.score()) {
+            (Some(score), Some(other)) => score.compare(other).is_lt(),
+            (score, _) => score.is_some(),
+        }
+    }
 }
 
 /// What decides between plans that the model cannot tell apart: counts of the code.
@@ -194,12 +263,15 @@ pub struct Score {
     pub instructions_per_mma: f64,
     /// Elements of C that are computed for each that is asked for.
     pub waste: f64,
+    /// Cycles that bank conflicts add for one tile of K, all waves together, where the search has
+    /// placed the tiles; 0 where the spec says their places, which all plans then share.
+    pub conflict_cycles: i64,
     /// Vector registers.
     pub vgprs: u32,
 }
 
 impl Score {
-    fn of(compiled: &Compiled, waste: f64) -> Self {
+    fn of(proposal: &Proposal, compiled: &Compiled) -> Self {
         let resources = &compiled.code.resources;
         let per_mma = |main_loop: &tilefold_rocdl::MainLoop| {
             f64::from(main_loop.total) / f64::from(main_loop.mma.max(1))
@@ -209,7 +281,13 @@ impl Score {
             sgpr_spills: resources.sgpr_spills,
             scratch_bytes: resources.scratch_bytes,
             instructions_per_mma: resources.main_loop.as_ref().map_or(f64::INFINITY, per_mma),
-            waste,
+            waste: proposal.figures.map_or(1.0, |figures| figures.waste),
+            conflict_cycles: proposal
+                .layouts
+                .iter()
+                .flatten()
+                .map(|found| found.best.cost.conflict_cycles)
+                .sum(),
             vgprs: resources.vgprs,
         }
     }
@@ -224,12 +302,13 @@ impl Score {
         self.instructions_per_mma * self.waste
     }
 
-    /// Fewest spills, then fewest instructions, then fewest registers.
+    /// Fewest spills, then fewest instructions, conflict cycles and registers.
     pub fn compare(&self, other: &Self) -> std::cmp::Ordering {
         let spilled = |score: &Self| score.vgpr_spills + score.sgpr_spills;
         (spilled(self), self.scratch_bytes)
             .cmp(&(spilled(other), other.scratch_bytes))
             .then(self.instructions().total_cmp(&other.instructions()))
+            .then(self.conflict_cycles.cmp(&other.conflict_cycles))
             .then(self.vgprs.cmp(&other.vgprs))
     }
 }

@@ -23,6 +23,9 @@ pub struct CompileReport {
     pub workgroup_waves: u32,
     /// The completed spec.
     pub plan: Value,
+    /// What is wrong with the kernel, though it is correct.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Milliseconds by stage.
     pub compile_ms: CompileMs,
 }
@@ -48,6 +51,7 @@ impl CompileReport {
             occupancy: occupancy(compiled),
             workgroup_waves: waves(compiled),
             plan: compiled.manifest.spec.clone(),
+            warnings: spills(compiled).into_iter().collect(),
             compile_ms: compiled.compile_ms,
         }
     }
@@ -95,6 +99,9 @@ impl CompileReport {
                     main_loop.other
                 ),
             );
+        }
+        for warning in &self.warnings {
+            row("warning", warning.clone());
         }
         row("compiled in", format!("{:.0} ms", self.compile_ms.total));
         table.to_string()
@@ -172,6 +179,23 @@ fn limit(limit: Limit) -> &'static str {
         Limit::Barriers => "barriers",
         Limit::Workgroup => "what one workgroup may have",
     }
+}
+
+/// A warning where registers go to memory.
+fn spills(compiled: &Compiled) -> Option<String> {
+    let resources = &compiled.code.resources;
+    let spilled = resources.vgpr_spills + resources.sgpr_spills;
+    (spilled > 0 || resources.scratch_bytes > 0).then(|| {
+        let refused = match compiled.search.spilled {
+            0 | 1 => String::new(),
+            plans => format!("; so did those of all {plans} plans that were compiled"),
+        };
+        format!(
+            "{spilled} registers go to {} bytes of memory a lane{refused}: take a smaller tile or \
+             more waves",
+            resources.scratch_bytes
+        )
+    })
 }
 
 /// The choices of a completed spec that people ask for first, in a line.

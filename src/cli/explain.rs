@@ -69,6 +69,7 @@ fn explain(spec: &Spec, compiled: &Compiled, explained: Option<&Explained>) -> V
         "copies": copies::own(spec, compiled),
         "addresses": addresses::groups(compiled),
         "finalists": finalists.collect::<Vec<_>>(),
+        "spilled": search.spilled,
         "not_modelled": not_modelled(compiled),
     });
     if let Some(proposal) = kept {
@@ -80,6 +81,7 @@ fn explain(spec: &Spec, compiled: &Compiled, explained: Option<&Explained>) -> V
     }
     if let Some(schedules) = &search.proposals.schedules {
         explanation["weighed"] = object!(schedules.weighed);
+        explanation["complete"] = object!(schedules.complete);
         explanation["refused"] = object!(schedules.refused);
         explanation["runners_up"] =
             object!(schedules.runners_up.iter().map(weighed).collect::<Vec<_>>());

@@ -2,6 +2,7 @@
 
 mod command;
 mod conflicts;
+mod estimates;
 mod explain;
 mod gemm;
 mod ladder;

@@ -1,6 +1,9 @@
 //! The multiplication in a fixed order, with loads spread among its instructions.
 
-use super::{Lowered, Lowering, Staged, emit::Emit, global::TileLoads, multiply::Multiplication};
+use super::{
+    Lowered, Lowering, Staged, emit::Emit, global::TileLoads, multiply::Multiplication,
+    pairs::Window,
+};
 use crate::{PassError, rewrite};
 use melior::ir::{Value, operation::OperationRef};
 use std::{
@@ -236,6 +239,7 @@ impl<'c> Lowering<'c, '_> {
             .flat_map(|index| (0..loads.len()).map(move |turn| (turn ^ lead, index)))
             .filter(|(operand, index)| *index < loads[*operand].len());
         let mut staged = [Vec::new(), Vec::new()];
+        self.window = Some(Window::default());
         for fragment in std::mem::take(&mut reader.due.first) {
             let value = self.fragment(emit, multiplication, fragment)?;
             reader.fragments.insert(fragment, value);
@@ -261,6 +265,7 @@ impl<'c> Lowering<'c, '_> {
                 reader.order.priority,
             );
         }
+        self.window = None;
         for (operand, index) in queue {
             staged[operand].push(loads[operand].load(emit, index));
         }
@@ -269,7 +274,7 @@ impl<'c> Lowering<'c, '_> {
 
     /// One matrix instruction, which nothing passes.
     fn product(
-        &self,
+        &mut self,
         emit: &Emit<'c>,
         multiplication: &Multiplication<'c>,
         sums: &mut [Value<'c, 'c>],
@@ -289,6 +294,9 @@ impl<'c> Lowering<'c, '_> {
             set_priority(emit, 0);
         }
         hold_order(emit);
+        if let Some(window) = &mut self.window {
+            window.clear();
+        }
     }
 
     /// The loads of operand 0 (A) or 1 (B) of a fold.

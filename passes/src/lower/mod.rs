@@ -9,6 +9,7 @@ mod epilogue;
 mod fold;
 mod global;
 mod multiply;
+mod pairs;
 mod permute;
 mod registers;
 mod shared;
@@ -75,6 +76,8 @@ struct Lowering<'c, 'p> {
     thread: Value<'c, 'c>,
     values: HashMap<usize, Lowered<'c>>,
     addresses: shared::Addresses<'c>,
+    /// Reads of fragments since the last scheduling barrier, where the plan orders them.
+    window: Option<pairs::Window<'c>>,
 }
 
 /// Lowers a tile module to a module with one kernel.
@@ -116,6 +119,7 @@ pub fn lower<'c>(
         thread,
         values: HashMap::new(),
         addresses: HashMap::new(),
+        window: None,
     };
     for index in 0..ARGUMENTS.len() {
         let from: Value<'_, '_> = argument(source, index)?;

@@ -46,18 +46,21 @@ pub fn arrange<'c>(
     let lengths = std::iter::successors(Some(widest), |run| (*run > 1).then_some(run / 2));
     let run = lengths.into_iter().find(whole).unwrap_or(1);
     let element = bits as usize / 8;
-    let [in_words, out_words] = [from, to].map(|len| len * i64::from(bits) / 32);
-    let whole_words = [in_words, out_words].map(|words| words * 32)
-        == [from, to].map(|len| len * i64::from(bits));
-    if bits.is_multiple_of(8) && run * element < 4 && whole_words {
+    let [given, wanted] = [from, to].map(|len| len * i64::from(bits));
+    let all = order.len() as i64 * i64::from(bits);
+    let whole_words = given % 32 == 0 && all % 32 == 0;
+    if element > 0 && (run * element) as i64 * 8 < wanted.min(32) && whole_words {
         // What LLVM makes of single bytes is shifts, masks and disjunctions.
         let bytes: Vec<usize> = order
             .iter()
             .flat_map(|index| index * element..(index + 1) * element)
             .collect();
-        let permuted = permute(emit, &words(emit, vectors, in_words), &bytes);
+        let permuted = permute(emit, &elements(emit, vectors, given / 32, 32), &bytes);
+        // Stores of 16 bits take either half of a register.
+        let unit = wanted.min(32);
+        let halves = elements(emit, &permuted, 32 / unit, unit as u32);
         let r#type = emit.vector(to, bits);
-        return regroup(emit, &permuted, 1, out_words, 32)
+        return regroup(emit, &halves, 1, wanted / unit, unit as u32)
             .into_iter()
             .map(|vector| emit.bitcast(vector, r#type))
             .collect();
@@ -67,14 +70,19 @@ pub fn arrange<'c>(
     regroup(emit, &moved, run as i64, to, bits)
 }
 
-/// The registers of vectors of `len` registers each.
-fn words<'c>(emit: &Emit<'c>, vectors: &[Value<'c, 'c>], len: i64) -> Vec<Value<'c, 'c>> {
-    let r#type = emit.vector(len, 32);
+/// Vectors, or what else has as many bits, as the elements of `len` elements of `bits` each.
+fn elements<'c>(
+    emit: &Emit<'c>,
+    vectors: &[Value<'c, 'c>],
+    len: i64,
+    bits: u32,
+) -> Vec<Value<'c, 'c>> {
+    let r#type = emit.vector(len, bits);
     let vectors: Vec<_> = vectors
         .iter()
         .map(|vector| emit.bitcast(*vector, r#type))
         .collect();
-    regroup(emit, &vectors, len, 1, 32)
+    regroup(emit, &vectors, len, 1, bits)
 }
 
 /// Elements `start` to `start + len` of a vector.

@@ -4,6 +4,7 @@ use super::{
     Lowered, Lowering, Staged,
     address::Placed,
     emit::{Emit, LDS},
+    fold::hold_order,
     registers::arrange,
 };
 use crate::{PassError, plan, rewrite};
@@ -151,14 +152,18 @@ impl<'c> Lowering<'c, '_> {
         let bits = shared.element.bits();
         let r#type = emit.vector(width, bits);
         let accesses = (range.start / width) as usize..(range.end / width) as usize;
+        let size = width * i64::from(bits) / 8;
         let addresses = self.addresses(shared, layout, width, accesses)?;
-        Ok(addresses
-            .into_iter()
-            .map(|(register, constant)| {
-                let pointer = emit.offset_by(emit.offset(base, register), constant);
-                emit.load(pointer, r#type, width * i64::from(bits) / 8)
-            })
-            .collect())
+        let mut pieces = Vec::new();
+        for (register, constant) in addresses {
+            let window = self.window.as_mut();
+            if window.is_some_and(|window| window.parts(register, constant, size)) {
+                hold_order(emit);
+            }
+            let pointer = emit.offset_by(emit.offset(base, register), constant);
+            pieces.push(emit.load(pointer, r#type, size));
+        }
+        Ok(pieces)
     }
 
     /// Register and constant part of some of the accesses of `width` values.

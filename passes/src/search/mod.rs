@@ -17,7 +17,7 @@ pub use why::alternatives;
 use crate::plan::{Plan, load_of, mma_of, plain_problem, prefetch_of};
 use layouts::LayoutSearch;
 use placing::Placing;
-use schedules::{Choices, Leaf, Open, Refused, ScheduleSearch, Step};
+use schedules::{Choices, Leaf, Limits, Open, Refused, ScheduleSearch, Step, TOO_FEW_SPARE};
 use tilefold_dialect::{
     atoms::MmaAtom,
     plan::{LdsLayout, PartialPlan, Prefetch},
@@ -83,87 +83,124 @@ pub fn plans(spec: &Spec) -> Result<Proposals, SpecError> {
 /// # Errors
 /// As [`plans`].
 pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecError> {
-    // Defaults need not go with what is said, where the search finds what does.
-    let default = Plan::complete(spec);
-    if !anything_open(spec) {
-        return Ok(Proposals::only(default?));
+    Search::new(spec, without).plans(&Limits::default())
+}
+
+/// The search for the plans of one spec, which can go on where those that it proposes turn out to
+/// be no good.
+pub struct Search<'a> {
+    spec: &'a Spec,
+    without: &'a [&'a str],
+}
+
+impl<'a> Search<'a> {
+    /// The search for a spec, with rule families left out as in [`plans_without`].
+    pub fn new(spec: &'a Spec, without: &'a [&'a str]) -> Self {
+        Self { spec, without }
     }
-    // Whatever is wrong with the rest of the spec is said first.
-    Spec::new(&spec.arch, spec.problem.clone(), spec.plan.clone())?;
-    let machine = Machine::by_name(&spec.arch)
-        .map_err(|unknown| spec.error("arch", unknown.to_string(), "take a known chip"))?;
-    let problem = plain_problem(spec)?;
-    let atom = mma_of(spec, machine, &problem)?;
-    load_of(spec, atom)?;
-    prefetch_of(spec)?;
-    let open = Open {
-        machine,
-        problem: &problem,
-        atoms: atoms(spec, atom),
-        fixed: fixed(&spec.plan, atom),
-        without,
-    };
-    let (kernels, found) = match schedules::search(&open) {
-        Ok(found) => {
-            let finalists = found.finalists.iter();
-            let kernels = finalists.map(|it| (it.choices, Some(it.figures))).collect();
-            (kernels, Some(found))
+
+    /// The plans within limits. There are none where no kernel has as many registers to spare as
+    /// are asked for; where none are, there is one plan at least.
+    ///
+    /// # Errors
+    /// As [`plans`].
+    pub fn plans(&self, limits: &Limits) -> Result<Proposals, SpecError> {
+        let (spec, without) = (self.spec, self.without);
+        // Defaults need not go with what is said, where the search finds what does.
+        let default = Plan::complete(spec);
+        if !anything_open(spec) {
+            return match limits.spare_vgprs {
+                0 => Ok(Proposals::only(default?)),
+                _ => Ok(Proposals::default()),
+            };
         }
-        Err(refused) => {
-            if let Some(error) = nothing_left(spec, &open.fixed, &refused) {
-                return Err(error);
+        // Whatever is wrong with the rest of the spec is said first.
+        Spec::new(&spec.arch, spec.problem.clone(), spec.plan.clone())?;
+        let machine = Machine::by_name(&spec.arch)
+            .map_err(|unknown| spec.error("arch", unknown.to_string(), "take a known chip"))?;
+        let problem = plain_problem(spec)?;
+        let atom = mma_of(spec, machine, &problem)?;
+        load_of(spec, atom)?;
+        prefetch_of(spec)?;
+        let open = Open {
+            machine,
+            problem: &problem,
+            atoms: atoms(spec, atom),
+            fixed: fixed(&spec.plan, atom),
+            without,
+        };
+        let (kernels, found) = match schedules::search_within(&open, limits) {
+            Ok(found) => {
+                let finalists = found.finalists.iter();
+                let kernels = finalists.map(|it| (it.choices, Some(it.figures))).collect();
+                (kernels, Some(found))
             }
-            // What the rules do not reach may still be built as it is said and by default.
-            (
-                vec![(Choices::of(default.as_ref().map_err(Clone::clone)?), None)],
-                None,
-            )
-        }
-    };
-    let mut placing = Placing::new(&open, spec, kernels.iter().map(|(choices, _)| choices));
-    let mut proposals = Proposals {
-        plans: Vec::new(),
-        schedules: found,
-        layout_work: 0,
-    };
-    let mut error = None;
-    for (choices, figures) in kernels {
-        let mut filled = spec.clone();
-        choices.fill(&mut filled);
-        let mut layouts = [None, None];
-        if without.contains(&"layouts") {
-            // What the search over layouts starts from.
-            filled.plan.lds.a.get_or_insert(LdsLayout::None);
-            filled.plan.lds.b.get_or_insert(LdsLayout::None);
-        } else {
-            layouts = placing.place(&mut filled.plan, &choices);
-        }
-        // Something else that the spec says, such as padding, may not go with it.
-        match Plan::complete(&filled) {
-            Ok(mut plan) => {
-                if without.contains(&"addresses") {
-                    plan.address_rules.clear();
+            Err(refused) if refused.contains_key(TOO_FEW_SPARE) => return Ok(Proposals::default()),
+            // What the rules do not reach has no figures, only choices that take fewer registers.
+            Err(_) if limits.spare_vgprs > 0 => {
+                let kernels = default.as_ref().map_or_else(
+                    |_| Vec::new(),
+                    |default| leaner(&open.fixed, Choices::of(default)),
+                );
+                (kernels.into_iter().map(|it| (it, None)).collect(), None)
+            }
+            Err(refused) => {
+                if let Some(error) = nothing_left(spec, &open.fixed, &refused) {
+                    return Err(error);
                 }
-                proposals.plans.push(Proposal {
-                    plan,
-                    chain: match figures {
-                        Some(_) => schedules::explain(&open, &choices),
-                        None => Vec::new(),
-                    },
-                    figures,
-                    layouts,
-                })
+                // What the rules do not reach may still be built as it is said and by default.
+                (
+                    vec![(Choices::of(default.as_ref().map_err(Clone::clone)?), None)],
+                    None,
+                )
             }
-            Err(refusal) => error = error.or(Some(refusal)),
+        };
+        let mut placing = Placing::new(&open, spec, kernels.iter().map(|(choices, _)| choices));
+        let mut proposals = Proposals {
+            plans: Vec::new(),
+            schedules: found,
+            layout_work: 0,
+        };
+        let mut error = None;
+        for (choices, figures) in kernels {
+            let mut filled = spec.clone();
+            choices.fill(&mut filled);
+            let mut layouts = [None, None];
+            if without.contains(&"layouts") {
+                // What the search over layouts starts from.
+                filled.plan.lds.a.get_or_insert(LdsLayout::None);
+                filled.plan.lds.b.get_or_insert(LdsLayout::None);
+            } else {
+                layouts = placing.place(&mut filled.plan, &choices);
+            }
+            // Something else that the spec says, such as padding, may not go with it.
+            match Plan::complete(&filled) {
+                Ok(mut plan) => {
+                    if without.contains(&"addresses") {
+                        plan.address_rules.clear();
+                    }
+                    proposals.plans.push(Proposal {
+                        plan,
+                        chain: match figures {
+                            Some(_) => schedules::explain(&open, &choices),
+                            None => Vec::new(),
+                        },
+                        figures,
+                        layouts,
+                    })
+                }
+                Err(refusal) => error = error.or(Some(refusal)),
+            }
         }
-    }
-    proposals.layout_work = placing.work();
-    match error {
-        Some(error) if proposals.plans.is_empty() => match default {
-            Ok(plan) => Ok(Proposals::only(plan)),
-            Err(_) => Err(error),
-        },
-        _ => Ok(proposals),
+        proposals.layout_work = placing.work();
+        match error {
+            Some(_) if limits.spare_vgprs > 0 => Ok(proposals),
+            Some(error) if proposals.plans.is_empty() => match default {
+                Ok(plan) => Ok(Proposals::only(plan)),
+                Err(_) => Err(error),
+            },
+            _ => Ok(proposals),
+        }
     }
 }
 
@@ -194,6 +231,19 @@ fn anything_open(spec: &Spec) -> bool {
         || schedule.prefetch.is_none()
         || schedule.group_rows.is_none()
         || order
+}
+
+/// Schedules of a kernel that take fewer registers than its own, as far as they are open.
+fn leaner(fixed: &[Leaf], kernel: Choices) -> Vec<Choices> {
+    let open = |leaf: &Leaf| !fixed.iter().any(|said| said.kind() == leaf.kind());
+    let choices = [
+        Leaf::Ahead(1),
+        Leaf::Prefetch(Prefetch::Burst),
+        Leaf::Prefetch(Prefetch::None),
+    ];
+    let choices = choices.into_iter().filter(open);
+    let kernels = choices.map(|leaf| kernel.with(leaf));
+    kernels.filter(|it| *it != kernel).collect()
 }
 
 /// The atoms that a spec leaves to choose from, `atom` being one.

@@ -9,8 +9,8 @@ use tilefold_dialect::{
 use tilefold_passes::{
     Plan,
     search::{
-        plans, plans_without,
-        schedules::{self, Choices, Kind, Leaf, Open, rules},
+        Search, plans, plans_without,
+        schedules::{self, Choices, Kind, Leaf, Limits, Open, rules},
     },
 };
 
@@ -351,6 +351,62 @@ fn finalists_differ_in_their_code() {
                     .collect();
                 assert_eq!(shapes.len(), 2, "{chip}: {finalists:?}");
             }
+        }
+    }
+}
+
+/// The limit on combinations is what stops the search: with the best so far, and always the same.
+#[test]
+fn a_limit_stops_the_search_with_the_best_so_far() {
+    let plan = Plan::complete(&spec("gfx1201", "4096", "f16", ["row", "col"], "")).unwrap();
+    let open = open(&plan);
+    let within = |combinations| {
+        let limits = Limits {
+            combinations,
+            ..Limits::default()
+        };
+        schedules::search_within(&open, &limits).unwrap()
+    };
+    let whole = schedules::search(&open).unwrap();
+    assert!(whole.complete);
+    let all = whole.weighed + whole.refused.values().sum::<usize>();
+    let seen = |search: &schedules::ScheduleSearch| {
+        search.weighed + search.refused.values().sum::<usize>()
+    };
+    let mut before = 0;
+    for combinations in [0, 20_000, 80_000] {
+        let stopped = within(combinations);
+        assert!(!stopped.complete && !stopped.finalists.is_empty());
+        assert_eq!(stopped.finalists, within(combinations).finalists);
+        assert!((before..all).contains(&seen(&stopped)), "{combinations}");
+        before = seen(&stopped) + 1;
+        let best = |search: &schedules::ScheduleSearch| search.finalists[0].figures.instructions();
+        println!(
+            "{combinations}: {} seen, {:.3}",
+            seen(&stopped),
+            best(&stopped)
+        );
+    }
+    // As much as there is, and no more.
+    let enough = within(all);
+    assert!(enough.complete);
+    assert_eq!(enough.finalists, whole.finalists);
+}
+
+/// Of kernels with more registers to spare are all that are asked for, and of too many none.
+#[test]
+fn registers_to_spare_are_kept() {
+    let spec = spec("gfx1201", "4096", "f16", ["row", "col"], "");
+    let search = Search::new(&spec, &[]);
+    for spare_vgprs in [0, 17, 60, 300] {
+        let limits = Limits {
+            spare_vgprs,
+            ..Limits::default()
+        };
+        let found = search.plans(&limits).unwrap();
+        assert_eq!(found.plans.is_empty(), spare_vgprs == 300);
+        for proposal in &found.plans {
+            assert!(proposal.figures.unwrap().spare_vgprs >= spare_vgprs);
         }
     }
 }

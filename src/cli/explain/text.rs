@@ -53,6 +53,12 @@ pub fn text(
             for (index, (proposal, score)) in finalists.enumerate() {
                 lines.push(finalist(proposal, score, index == search.kept));
             }
+            if search.spilled > 0 {
+                lines.push(format!(
+                    "refused because registers went to memory: {} of the plans compiled",
+                    search.spilled
+                ));
+            }
             beaten(schedules, &mut lines);
             unmodelled(compiled, &mut lines);
         }
@@ -273,6 +279,9 @@ fn searched(schedules: &ScheduleSearch, kept: &Proposal, lines: &mut Vec<String>
         schedules.weighed,
         if refused == 0 { "" } else { ":" }
     ));
+    if !schedules.complete {
+        lines.push("  stopped by its limit, with the best so far".into());
+    }
     for (reason, count) in &schedules.refused {
         lines.push(format!("  {count} for {reason}"));
     }

@@ -8,7 +8,9 @@ use super::{Choices, Figures, Weighed};
 
 /// Kernels that are compiled to decide.
 pub const FINALISTS: usize = 3;
-/// Registers to spare with which compiled kernels never spilled: with fewer they may or may not.
+/// Registers that the code generator takes at most beyond those expected of a kernel, in the kernels
+/// of `tests/suite/estimates.rs`. A kernel with so many to spare may still spill elsewhere: what
+/// spills is refused when it has been compiled.
 const SPARE_VGPRS: i64 = 16;
 /// Runners-up kept for the record.
 const RUNNERS_UP: usize = 5;

@@ -7,10 +7,12 @@
 //! to whoever can count the instructions that they really compile to.
 //!
 //! The model has no figure for the cadence of loads, the point of commits and priorities
-//! ([`Kind::UNWEIGHED`]): they are tried with the best that it weighs, and what they are worth
-//! shows only where their code is counted, or on a device.
+//! ([`Kind::UNWEIGHED`]): they are tried with the best that it weighs. A finalist with another point
+//! of commits is compiled, and counted. What another cadence or raised priorities are worth shows
+//! in no count, only on a device: they are as the spec says, or the least.
 
 mod alternatives;
+mod counts;
 mod finalists;
 mod language;
 mod options;
@@ -21,7 +23,7 @@ pub use alternatives::{Alternatives, Decided, Refusal, Why, alternatives};
 pub use finalists::FINALISTS;
 pub use language::{Choice, Choices, Kind, Leaf};
 pub use rules::{Rule, rules};
-pub use weigh::{Figures, Weighed};
+pub use weigh::{Figures, TOO_FEW_SPARE, Weighed};
 
 use egg::{EGraph, FlatTerm, RecExpr, Rewrite, Runner, SimpleScheduler};
 use language::kernel;
@@ -37,6 +39,29 @@ const ROUNDS: usize = 24;
 const NODES: usize = 10_000;
 /// Modelled costs that lie so close to the best mean nothing (see `docs/cost-model.md`).
 pub const MARGIN: f64 = 0.15;
+
+/// Combinations that are looked at, tiles that cannot be built counting as one: twice what an open
+/// spec of any chip has.
+const COMBINATIONS: usize = 1_000_000;
+
+/// Where the search stops, and what it leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Combinations to look at: the search ends with the best so far, once it has any.
+    pub combinations: usize,
+    /// Registers that a wave must have besides those that the model expects: more than those of
+    /// kernels that spilled when they were compiled.
+    pub spare_vgprs: i64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            combinations: COMBINATIONS,
+            spare_vgprs: 0,
+        }
+    }
+}
 
 /// What is searched for.
 #[derive(Clone, Debug)]
@@ -83,6 +108,8 @@ pub struct ScheduleSearch {
     pub runners_up: Vec<Weighed>,
     /// Combinations weighed.
     pub weighed: usize,
+    /// Whether they are all that there are; else the search was stopped by its limit.
+    pub complete: bool,
     /// Combinations refused.
     pub refused: Refused,
     /// What the search started from, the smallest kernel with the choices already made, where it
@@ -104,7 +131,15 @@ pub struct Step {
 /// # Errors
 /// What refused every combination, where none can be built.
 pub fn search(open: &Open<'_>) -> Result<ScheduleSearch, Refused> {
-    weigh::best(open, &Options::of(&saturate(open).egraph))
+    search_within(open, &Limits::default())
+}
+
+/// As [`search`], with other limits.
+///
+/// # Errors
+/// As [`search`].
+pub fn search_within(open: &Open<'_>, limits: &Limits) -> Result<ScheduleSearch, Refused> {
+    weigh::best(open, &Options::of(&saturate(open).egraph), limits)
 }
 
 /// What the model expects of one combination of choices, or what keeps it from being built: the

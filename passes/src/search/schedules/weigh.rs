@@ -1,6 +1,10 @@
 //! Which combinations of choices can be built, and what the model says of them.
 
-use super::{Choices, MARGIN, Open, Options, Refused, ScheduleSearch, finalists};
+use super::{
+    Choices, Limits, MARGIN, Open, Options, Refused, ScheduleSearch,
+    counts::{Counts, repeats},
+    finalists,
+};
 use crate::{
     describe::order,
     early_commits::last_group,
@@ -22,6 +26,8 @@ const TYPICAL: i64 = 4096;
 const OTHER_VGPRS: i64 = 12;
 /// Registers of LDS addresses and of values that are turned, for an operand that lies across.
 const ACROSS_VGPRS: i64 = 14;
+/// The refusal of what has fewer registers to spare than the search is asked for.
+pub const TOO_FEW_SPARE: &str = "no more registers to spare than kernels that spilled";
 /// The best so many of those that the model weighs are tried with every choice that it does not.
 const EXPANDED: usize = 64;
 
@@ -72,7 +78,11 @@ impl Weighed {
     }
 }
 
-pub(super) fn best(open: &Open<'_>, options: &Options) -> Result<ScheduleSearch, Refused> {
+pub(super) fn best(
+    open: &Open<'_>,
+    options: &Options,
+    limits: &Limits,
+) -> Result<ScheduleSearch, Refused> {
     let mut refused = Refused::new();
     let Some(mut weigher) = Weigher::new(open) else {
         return Err(refused);
@@ -82,28 +92,41 @@ pub(super) fn best(open: &Open<'_>, options: &Options) -> Result<ScheduleSearch,
     let (mut count, mut least) = (0, f64::INFINITY);
     let per_schedule = options.ahead.len() * options.lead.len() * options.group.len();
     let per_buffers = options.prefetch.len() * per_schedule;
-    for tile in options.tiles(start) {
-        if let Err(reason) = weigher.tile(&tile) {
-            *refused.entry(reason).or_default() += options.buffers.len() * per_buffers;
+    let (mut left, mut complete) = (limits.combinations, true);
+    // The largest first: where the search is stopped, they are what it has seen.
+    let mut tiles = options.tiles(start);
+    tiles.sort_by_key(|tile| std::cmp::Reverse((tile.block[0] * tile.block[1], *tile)));
+    let tried = tiles.into_iter().flat_map(|tile| {
+        options
+            .buffers
+            .iter()
+            .map(move |buffers| tile.with(*buffers))
+    });
+    for tile in tried {
+        if left == 0 && count > 0 {
+            complete = false;
+            break;
+        }
+        let possible = weigher.tile(&tile).and_then(|()| weigher.lds_bytes(&tile));
+        if let Err(reason) = possible {
+            left = left.saturating_sub(1);
+            *refused.entry(reason).or_default() += per_buffers;
             continue;
         }
-        for buffers in &options.buffers {
-            let tile = tile.with(*buffers);
-            if let Err(reason) = weigher.lds_bytes(&tile) {
-                *refused.entry(reason).or_default() += per_buffers;
-                continue;
-            }
-            for choices in options.schedules(tile) {
-                match weigher.schedule(&choices) {
-                    Ok(figures) => {
-                        count += 1;
-                        least = figures.modelled_us.min(least);
-                        if figures.modelled_us <= least * (1.0 + MARGIN) {
-                            kept.push(Weighed { choices, figures });
-                        }
-                    }
-                    Err(reason) => *refused.entry(reason).or_default() += 1,
+        left = left.saturating_sub(per_buffers);
+        for choices in options.schedules(tile) {
+            match weigher.schedule(&choices) {
+                Ok(figures) if figures.spare_vgprs < limits.spare_vgprs => {
+                    *refused.entry(TOO_FEW_SPARE).or_default() += 1;
                 }
+                Ok(figures) => {
+                    count += 1;
+                    least = figures.modelled_us.min(least);
+                    if figures.modelled_us <= least * (1.0 + MARGIN) {
+                        kept.push(Weighed { choices, figures });
+                    }
+                }
+                Err(reason) => *refused.entry(reason).or_default() += 1,
             }
         }
     }
@@ -117,6 +140,7 @@ pub(super) fn best(open: &Open<'_>, options: &Options) -> Result<ScheduleSearch,
         for choices in options.unweighed(candidate.choices) {
             if choices != candidate.choices
                 && let Ok(figures) = weigher.schedule(&choices)
+                && figures.spare_vgprs >= limits.spare_vgprs
             {
                 others.push(Weighed { choices, figures });
             }
@@ -133,6 +157,7 @@ pub(super) fn best(open: &Open<'_>, options: &Options) -> Result<ScheduleSearch,
         finalists,
         runners_up,
         weighed: count,
+        complete,
         refused,
         start,
     })
@@ -255,7 +280,6 @@ impl<'a> Weigher<'a> {
     fn schedule(&mut self, choices: &Choices) -> Result<Figures, &'static str> {
         let Choices {
             block,
-            waves,
             prefetch,
             cadence,
             ahead,
@@ -271,27 +295,18 @@ impl<'a> Weigher<'a> {
         if !interleaved && !plain {
             return Err("an order of what is not interleaved");
         }
-        let count = waves[0] * waves[1];
-        let threads = count * atom.wave;
-        let [rm, rn, rk] = [
-            block[0] / (atom.shape[0] * waves[0]),
-            block[1] / (atom.shape[1] * waves[1]),
-            block[2] / atom.shape[2],
-        ];
-        let mma = rm * rn * rk * atom.instructions;
+        let [rm, rn, _] = repeats(atom, choices);
         if ahead > 1 && ahead > rm * rn * atom.instructions {
             return Err("fragments read farther ahead than a K slice");
         }
         if lead == Lead::B && packed(atom) {
             return Err("accumulators that share registers along M");
         }
-        let input = i64::from(atom.input.bits());
-        let carried = |rows: i64| rows * block[2] * input / (32 * threads);
-        let loads = [block[0], block[1]].map(|rows| carried(rows) / 4);
-        let issued = (loads[0] + loads[1]) * cadence;
+        let counts = Counts::of(problem, atom, choices);
+        let issued = (counts.loads[0] + counts.loads[1]) * cadence;
         let before = match commit {
-            Commit::End => mma,
-            Commit::Reads => mma - last_group(mma, ahead),
+            Commit::End => counts.mma,
+            Commit::Reads => counts.mma - last_group(counts.mma, ahead),
         };
         if (cadence > 1 || commit == Commit::Reads) && issued > before {
             return Err("no room for loads before what waits for them");
@@ -301,30 +316,15 @@ impl<'a> Weigher<'a> {
             return Err("more registers than a wave has");
         }
 
-        // Along K stores are as wide as loads; across, values are turned, two registers at a time.
-        let turned = self.across();
-        let turned = [0, 1].map(|operand| i64::from(turned[operand]) * loads[operand]);
-        let (turned, whole) = (turned[0] + turned[1], loads[0] + loads[1]);
-        let (stores, permutes) = (whole + turned, 4 * turned);
-        let fragment_reads = (rm + rn) * rk * ((atom.input_vgprs() + 3) / 4);
-        // Reads that are waited for: of each group at most one, and no more than there are.
-        let groups = (mma / ahead).min((rm + rn - 1) * rk).max(rk.min(mma));
-        let waits = if interleaved {
-            groups
-        } else {
-            (rm + rn - 1) * rk
-        } + 2;
-        let fixed = 15 + if priority { 2 * mma } else { 0 };
-        let total = mma + fragment_reads + whole + stores + permutes + waits + fixed;
         let reached = |extent: Extent, tile: i64| match extent {
             Extent::Exact(extent) => ((extent - 1) / tile + 1) as f64 * tile as f64 / extent as f64,
             Extent::Any => 1.0,
         };
         let lds_bytes = self.lds_bytes(choices)?;
-        let cost = self.cost(choices, vgprs, lds_bytes, [whole, fragment_reads, stores])?;
+        let cost = self.cost(choices, vgprs, lds_bytes, &counts)?;
         Ok(Figures {
             modelled_us: cost,
-            instructions_per_mma: total as f64 / mma as f64,
+            instructions_per_mma: counts.per_mma(),
             waste: reached(problem.m, block[0]) * reached(problem.n, block[1]),
             vgprs,
             spare_vgprs: limit - vgprs,
@@ -332,13 +332,13 @@ impl<'a> Weigher<'a> {
         })
     }
 
-    /// Modelled microseconds; `counts` are a wave's loads, fragment reads and LDS stores.
+    /// Modelled microseconds.
     fn cost(
         &mut self,
         choices: &Choices,
         vgprs: i64,
         lds_bytes: i64,
-        counts: [i64; 3],
+        counts: &Counts,
     ) -> Result<f64, &'static str> {
         let Choices {
             block,
@@ -385,7 +385,6 @@ impl<'a> Weigher<'a> {
             2 => Width::B64,
             _ => Width::B128,
         };
-        let [loads, reads, stores] = counts;
         let kernel = Kernel {
             m: exact(problem.m),
             n: exact(problem.n),
@@ -403,10 +402,10 @@ impl<'a> Weigher<'a> {
                 .machine
                 .matrix_cycles(atom.instruction)
                 .ok_or("no issue cycles known")?,
-            vector_loads: loads as u32,
+            vector_loads: (counts.loads[0] + counts.loads[1]) as u32,
             lds: vec![
-                lds(Access::Read, fragment, reads),
-                lds(Access::Write, Width::B128, stores),
+                lds(Access::Read, fragment, counts.reads),
+                lds(Access::Write, Width::B128, counts.stores),
             ],
             lds_conflict_cycles: 0,
             lds_bytes: lds_bytes as u32,

@@ -1,0 +1,96 @@
+//! What the model expects of the plans that the search finds, and what they compile to.
+
+use tilefold::{
+    CompileOptions, Compiled, ElementType, Gemm, OperandLayout, compile, report::CompileReport,
+};
+
+use ElementType::{Bf8, Bf16, F16, F32, Fp8};
+use OperandLayout::{Col, Row};
+
+/// Registers that kernels take at most beyond those expected of them: those that
+/// `schedules::finalists` wants to spare.
+const BEYOND: i64 = 16;
+/// How far instructions may lie from those expected.
+const FACTOR: f64 = 1.1;
+
+fn searched(chip: &str, input: ElementType, [a, b]: [OperandLayout; 2]) -> Compiled {
+    let problem = Gemm::new(chip).m(8192).n(8192).k(8192);
+    let spec = problem.a(input, a).b(input, b).c(Bf16, Col).accumulate(F32);
+    compile(&spec.build().unwrap(), &CompileOptions::default()).unwrap()
+}
+
+/// Nothing that is kept spills, and what is compiled to decide is what was expected.
+fn compiles_as_expected(chip: &str, input: ElementType, orders: [OperandLayout; 2]) {
+    let what = format!("{chip} {input} {orders:?}");
+    let compiled = searched(chip, input, orders);
+    let (search, resources) = (&compiled.search, &compiled.code.resources);
+    assert_eq!(
+        (resources.vgpr_spills, resources.scratch_bytes),
+        (0, 0),
+        "{what}"
+    );
+    assert_eq!(search.spilled, 0, "{what}: {:?}", search.scores);
+    for (proposal, score) in search.proposals.plans.iter().zip(&search.scores) {
+        let figures = proposal.figures.unwrap();
+        let expected = figures.instructions_per_mma;
+        let more = i64::from(score.vgprs) - figures.vgprs;
+        println!(
+            "{what} {:?}: {:.3} instructions per mma expected, {:.3} compiled; {more} registers \
+             beyond",
+            proposal.plan.block, expected, score.instructions_per_mma
+        );
+        let factor = score.instructions_per_mma / expected;
+        assert!((1.0 / FACTOR..FACTOR).contains(&factor), "{what}: {factor}");
+        assert!(more <= BEYOND, "{what}: {more}");
+    }
+}
+
+#[test]
+fn bytes_that_lie_across_k_are_expected() {
+    for orders in [[Col, Row], [Row, Row], [Col, Col]] {
+        compiles_as_expected("gfx1201", Fp8, orders);
+    }
+    compiles_as_expected("gfx1201", Bf8, [Col, Row]);
+}
+
+#[test]
+fn halves_that_lie_across_k_are_expected() {
+    compiles_as_expected("gfx1100", F16, [Col, Row]);
+    compiles_as_expected("gfx1100", Bf16, [Row, Row]);
+}
+
+/// Registers move between the loads of bytes and their stores, and nothing else is done in vector
+/// instructions: no address is computed.
+#[test]
+fn bytes_along_k_move_and_no_address_is_computed() {
+    for input in [Fp8, Bf8] {
+        let compiled = searched("gfx1201", input, [Row, Col]);
+        let main_loop = compiled.code.resources.main_loop.unwrap();
+        println!("{input}: {main_loop:?}");
+        // Two registers a move, of four that a load has.
+        assert!(main_loop.valu <= main_loop.global_loads, "{main_loop:?}");
+    }
+}
+
+/// Of a tile that is said, schedules that need fewer registers are tried where the first ones
+/// spill; and where all do, the report says so.
+#[test]
+fn a_given_tile_is_kept_from_spilling_as_far_as_can_be() {
+    let given = |block: [i64; 3], waves: [i64; 2]| {
+        let problem = Gemm::new("gfx1151").m(4800).n(4800).k(4800);
+        let problem = problem.a(Bf16, Row).b(Bf16, Row).c(F32, Col);
+        let spec = problem.accumulate(F32).block(block).waves(waves);
+        compile(&spec.build().unwrap(), &CompileOptions::default()).unwrap()
+    };
+    let compiled = given([80, 96, 48], [1, 2]);
+    let scores = &compiled.search.scores;
+    println!("{:?}, {scores:?}", compiled.search.spilled);
+    assert!(!scores[compiled.search.kept].spills());
+    assert!(compiled.search.spilled > 0, "the first plans spill");
+    assert!(CompileReport::new(&compiled).warnings.is_empty());
+    // Its accumulators alone are more registers than there are.
+    let compiled = given([256, 256, 16], [2, 1]);
+    assert!(compiled.search.scores[compiled.search.kept].spills());
+    let warnings = CompileReport::new(&compiled).warnings;
+    assert!(warnings[0].contains("go to"), "{warnings:?}");
+}
