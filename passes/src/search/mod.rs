@@ -233,17 +233,20 @@ fn anything_open(spec: &Spec) -> bool {
         || order
 }
 
-/// Schedules of a kernel that take fewer registers than its own, as far as they are open.
+/// Schedules of a kernel, as far as they are open, that may need fewer registers than its own: in a
+/// fixed order with the least read ahead, and with less on the way.
 fn leaner(fixed: &[Leaf], kernel: Choices) -> Vec<Choices> {
-    let open = |leaf: &Leaf| !fixed.iter().any(|said| said.kind() == leaf.kind());
-    let choices = [
-        Leaf::Ahead(1),
-        Leaf::Prefetch(Prefetch::Burst),
-        Leaf::Prefetch(Prefetch::None),
-    ];
-    let choices = choices.into_iter().filter(open);
-    let kernels = choices.map(|leaf| kernel.with(leaf));
-    kernels.filter(|it| *it != kernel).collect()
+    let with = |kernel: Choices, leaf: Leaf| {
+        let open = !fixed.iter().any(|said| said.kind() == leaf.kind());
+        if open { kernel.with(leaf) } else { kernel }
+    };
+    let ways = [Prefetch::Interleaved, Prefetch::None, Prefetch::Burst];
+    let mut kernels = ways
+        .map(|way| with(with(kernel, Leaf::Ahead(1)), Leaf::Prefetch(way)))
+        .to_vec();
+    kernels.dedup();
+    kernels.retain(|it| *it != kernel);
+    kernels
 }
 
 /// The atoms that a spec leaves to choose from, `atom` being one.

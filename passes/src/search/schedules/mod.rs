@@ -40,8 +40,8 @@ const NODES: usize = 10_000;
 /// Modelled costs that lie so close to the best mean nothing (see `docs/cost-model.md`).
 pub const MARGIN: f64 = 0.15;
 
-/// Combinations that are looked at, tiles that cannot be built counting as one: twice what an open
-/// spec of any chip has.
+/// Combinations that are looked at, tiles that cannot be built counting as one: more than an
+/// open spec of any chip has.
 const COMBINATIONS: usize = 1_000_000;
 
 /// Where the search stops, and what it leaves out.
