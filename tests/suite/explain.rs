@@ -10,8 +10,8 @@ use tilefold_machine::Machine;
 use tilefold_passes::{
     addresses,
     search::{
-        plans,
-        schedules::{Figures, Kind, MARGIN},
+        alternatives, plans,
+        schedules::{Alternatives, Figures, Kind, MARGIN},
     },
     tiling::{MmaLayouts, copy_layout},
 };
@@ -164,7 +164,11 @@ fn every_choice_is_explained(json: &Value) {
                     assert_eq!(plan[figure], other[figure], "{choice}");
                 }
             }
-            "compiled" | "compiled-spills" | "compiled-instructions" | "compiled-registers" => {
+            "compiled"
+            | "compiled-spills"
+            | "compiled-instructions"
+            | "compiled-conflicts"
+            | "compiled-registers" => {
                 assert!(!other.is_null(), "{choice}");
             }
             _ => panic!("{name} was decided by {decided}"),
@@ -252,6 +256,29 @@ fn alternatives_are_the_best_of_restricted_searches() {
         assert!(least.is_none_or(|least| own <= least), "{name}: {least:?}");
         assert!(found.iter().any(|it| it.instructions() <= own), "{name}");
     }
+}
+
+/// What a search leaves out because kernels with as few registers to spare spilled is no
+/// alternative, and is refused by that name.
+#[test]
+fn what_may_spill_is_no_alternative() {
+    let text = std::fs::read_to_string(repository().join("specs/gemm.toml")).unwrap();
+    let spec = Spec::from_toml("gemm.toml", text).unwrap();
+    let plan = plans(&spec).unwrap().plans[0].plan.clone();
+    let spared = |spare: i64| alternatives(&spec, &plan, spare).unwrap().unwrap();
+    let best = |of: &Alternatives| -> Vec<i64> {
+        let best = of.choices.iter().filter_map(|why| why.best);
+        best.map(|best| best.figures.spare_vgprs).collect()
+    };
+    const SPARE: i64 = 40;
+    assert!(best(&spared(0)).iter().any(|spare| *spare < SPARE));
+    let spared = spared(SPARE);
+    assert!(best(&spared).iter().all(|spare| *spare >= SPARE));
+    let alone = spared.choices.iter().flat_map(|why| &why.alone);
+    let refused = alone.filter_map(|(_, figures)| figures.err());
+    let mut spilled = refused.filter(|refusal| refusal.reason.contains("spilled"));
+    let refusal = spilled.next().expect("a kernel with fewer");
+    assert!(refusal.need == Some(SPARE) && refusal.limit < Some(SPARE));
 }
 
 /// Occupancy by a calculation of its own from the chip's record and the kernel's resources, with

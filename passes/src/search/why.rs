@@ -7,12 +7,16 @@ use super::{
 use crate::plan::{Plan, mma_of, plain_problem};
 use tilefold_dialect::spec::{Spec, SpecError};
 
-/// For every choice of a plan that completes `spec` the best kernel with another value: see
-/// [`schedules::alternatives`]. None where no rates of the chip's memory are known.
+/// For every choice of a plan that completes `spec` the best kernel with another value, of those
+/// with so many registers to spare: see [`schedules::alternatives`]. None where no rates of the chip's memory are known.
 ///
 /// # Errors
 /// A [`SpecError`] where the spec cannot be met, which has no plan either.
-pub fn alternatives(spec: &Spec, plan: &Plan) -> Result<Option<Alternatives>, SpecError> {
+pub fn alternatives(
+    spec: &Spec,
+    plan: &Plan,
+    spare_vgprs: i64,
+) -> Result<Option<Alternatives>, SpecError> {
     let problem = plain_problem(spec)?;
     let atom = mma_of(spec, plan.machine, &problem)?;
     let open = Open {
@@ -22,5 +26,9 @@ pub fn alternatives(spec: &Spec, plan: &Plan) -> Result<Option<Alternatives>, Sp
         fixed: fixed(&spec.plan, atom),
         without: &[],
     };
-    Ok(schedules::alternatives(&open, &Choices::of(plan)))
+    Ok(schedules::alternatives(
+        &open,
+        &Choices::of(plan),
+        spare_vgprs,
+    ))
 }

@@ -89,7 +89,9 @@ pub fn explain(
     spec: &tilefold::Spec,
     compiled: &Compiled,
 ) -> Result<Option<Explained>, tilefold::Error> {
-    let Some(found) = alternatives(spec, &compiled.plan)? else {
+    let schedules = compiled.search.proposals.schedules.as_ref();
+    let spare_vgprs = schedules.map_or(0, |it| it.limits.spare_vgprs);
+    let Some(found) = alternatives(spec, &compiled.plan, spare_vgprs)? else {
         return Ok(None);
     };
     let case = Case {
@@ -97,6 +99,7 @@ pub fn explain(
         proposals: &compiled.search.proposals.plans,
         scores: &compiled.search.scores,
         kept: compiled.search.kept,
+        spilled: compiled.search.spilled > 0,
         found: &found,
     };
     Ok(Some(Explained {
@@ -111,6 +114,8 @@ struct Case<'a> {
     proposals: &'a [Proposal],
     scores: &'a [Score],
     kept: usize,
+    /// Whether compiled kernels spilled.
+    spilled: bool,
     found: &'a Alternatives,
 }
 
@@ -189,8 +194,12 @@ impl Case<'_> {
                 figures,
             },
             Err(refusal) => {
+                let how = match self.spilled {
+                    true => "by default, or to take fewer registers than what spilled",
+                    false => "by default",
+                };
                 let reason = format!(
-                    "by default: the search does not build the plan, for {}",
+                    "{how}: the search does not build the plan, for {}",
                     says(&refusal)
                 );
                 return ("default", reason);
@@ -285,6 +294,13 @@ impl Case<'_> {
                     other.instructions()
                 ),
             );
+        }
+        if plan.conflict_cycles != other.conflict_cycles {
+            let reason = format!(
+                "compiled, {} conflict cycles of a K tile against {}",
+                plan.conflict_cycles, other.conflict_cycles
+            );
+            return ("compiled-conflicts", reason);
         }
         if plan.vgprs != other.vgprs {
             let reason = format!("compiled, {} VGPRs against {}", plan.vgprs, other.vgprs);

@@ -3,7 +3,10 @@
 //! What is judged are the kernels that the search weighs, by the same figures and in the same
 //! order. The answer is for people to read: nothing is decided here.
 
-use super::{Choices, Figures, Kind, Leaf, MARGIN, Open, Options, Refused, Weighed, Weigher};
+use super::{
+    Choices, Figures, Kind, Leaf, MARGIN, Open, Options, Refused, Weighed, Weigher,
+    weigh::TOO_FEW_SPARE,
+};
 use serde::Serialize;
 use std::cmp::Ordering;
 
@@ -96,8 +99,9 @@ fn decided(least_us: f64, one: &Weighed, other: &Weighed) -> (Decided, Ordering)
 }
 
 /// Of every choice of `kernel` the best kernel with another value, among all that the search
-/// weighs for `open`.
-pub fn alternatives(open: &Open<'_>, kernel: &Choices) -> Option<Alternatives> {
+/// weighs for `open` and that have so many registers to spare: where compiled kernels spilled, a
+/// search that follows leaves those with fewer out.
+pub fn alternatives(open: &Open<'_>, kernel: &Choices, spare_vgprs: i64) -> Option<Alternatives> {
     let options = Options::of(&super::saturate(open).egraph);
     let mut weigher = Weigher::new(open)?;
     let mut refused: Vec<Refused> = vec![Refused::new(); Kind::ALL.len()];
@@ -130,6 +134,9 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices) -> Option<Alternatives> {
             }
             for choices in options.schedules(tile) {
                 match weigher.figures(&choices) {
+                    Ok(figures) if figures.spare_vgprs < spare_vgprs => {
+                        refuse(&choices, &Kind::ALL, TOO_FEW_SPARE, 1);
+                    }
                     Ok(figures) => weighed.push(Weighed { choices, figures }),
                     Err(reason) => refuse(&choices, &Kind::ALL, reason, 1),
                 }
@@ -138,7 +145,17 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices) -> Option<Alternatives> {
     }
     let times = weighed.iter().map(|it| it.figures.modelled_us);
     let least_us = times.fold(f64::INFINITY, f64::min);
-    let mut judge = |choices: &Choices| judge(open, &mut weigher, choices);
+    let mut judge = |choices: &Choices| {
+        let figures = judge(open, &mut weigher, choices)?;
+        if figures.spare_vgprs < spare_vgprs && choices != kernel {
+            return Err(Refusal {
+                reason: TOO_FEW_SPARE,
+                need: Some(spare_vgprs),
+                limit: Some(figures.spare_vgprs),
+            });
+        }
+        Ok(figures)
+    };
     // Of equal kernels the one that differs least from the kernel in question.
     let differing = |it: &Choices| {
         let differs = |kind: &&Kind| it.get(**kind) != kernel.get(**kind);

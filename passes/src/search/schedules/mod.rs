@@ -108,6 +108,8 @@ pub struct ScheduleSearch {
     pub runners_up: Vec<Weighed>,
     /// Combinations weighed.
     pub weighed: usize,
+    /// Where it was to stop, and what it left out.
+    pub limits: Limits,
     /// Whether they are all that there are; else the search was stopped by its limit.
     pub complete: bool,
     /// Combinations refused.

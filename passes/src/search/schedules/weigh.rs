@@ -157,6 +157,7 @@ pub(super) fn best(
         finalists,
         runners_up,
         weighed: count,
+        limits: *limits,
         complete,
         refused,
         start,
