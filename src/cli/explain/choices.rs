@@ -66,7 +66,7 @@ pub struct CompiledRival {
 pub struct Alone {
     /// The value.
     pub value: Value,
-    /// What the model expects, if the kernel can be built.
+    /// What the model expects, if the search takes the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Figures>,
     /// What refuses it, if not.
@@ -212,7 +212,7 @@ impl Case<'_> {
             let reasons = grouped(&why.alone);
             return (
                 "refused",
-                format!("no other can be built; {}", reasons.join("; ")),
+                format!("the search takes no other; {}", reasons.join("; ")),
             );
         };
         if let Some(index) = self.position(&best.choices) {
