@@ -31,7 +31,6 @@ impl<const W: usize> Group<'_, W> {
     fn complete(&mut self) {
         if self.live > 0 && self.arrived >= self.live {
             self.phase += 1;
-            self.stores_before = self.stores;
             self.arrived = 0;
         }
     }
@@ -41,8 +40,8 @@ impl<const W: usize> Group<'_, W> {
         wave.state = State::Ready;
         wave.signalled = None;
         wave.barriers += 1;
-        wave.stores_known = self.stores_before;
         wave.heard.join(&self.heard);
+        wave.scalar_heard.join(&self.scalar_heard);
         let carried = std::mem::take(&mut wave.carried);
         for touch in &carried {
             let mut faults = self.lds.note(touch, wave.id, wave.barriers);

@@ -44,8 +44,9 @@ pub enum Check {
     /// that wave had not waited for the load that told it of the signal); where waves of a
     /// workgroup run on two compute units, also by one of the same workgroup, behind a barrier.
     UnreleasedStore,
-    /// A scalar load of bytes that a vector store of the same workgroup wrote in this launch, with
-    /// no `s_dcache_inv` in between: the scalar cache does not see such stores.
+    /// A scalar load of a word that a vector store of the same workgroup wrote in this launch, or of
+    /// another one that the wave has heard of, with no `s_dcache_inv` between the completed store
+    /// and the load: the scalar cache does not see such stores.
     StaleScalar,
     /// Two workgroups touched the same 32-bit word of an output, one of them writing, and not both
     /// by atomic operations. A warning: neighbours share words of narrower elements, and the order

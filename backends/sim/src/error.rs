@@ -64,7 +64,7 @@ pub enum Error {
         wave: u32,
         /// The launch's limit.
         limit: u64,
-        /// The word of memory that it loaded over and over at the end.
+        /// The words of memory that it loaded over and over at the end.
         polling: Option<String>,
     },
 }
@@ -72,8 +72,7 @@ pub enum Error {
 fn waits_for(polling: &Option<String>) -> String {
     polling.as_ref().map_or(String::new(), |word| {
         format!(
-            "; it loads the same word over and over, which no workgroup running beside it \
-             changes: {word}"
+            "; it loads the same over and over, which no workgroup running beside it changes: {word}"
         )
     })
 }

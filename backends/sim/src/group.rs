@@ -12,6 +12,7 @@ use crate::memory::lds::{Lds, Touch};
 use crate::mma::Room;
 use crate::ordering::Exposed;
 use crate::program::{Condition, Inst, Op, Program};
+use crate::scalar_cache::ScalarCache;
 use crate::schedule::{Poll, Seen};
 use crate::signals::{Clock, Number, Signals};
 use crate::tally::Tally;
@@ -41,8 +42,10 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) across_units: bool,
     /// Words that the instruction being executed stores, by address over four.
     pub(crate) stored: Vec<u64>,
-    /// Stores and atomic operations executed.
-    pub(crate) stores: u64,
+    /// Words that it changes as an atomic operation, the same.
+    pub(crate) changed: Vec<u64>,
+    /// What the scalar cache may not know.
+    pub(crate) scalar_cache: ScalarCache,
     /// What waves stored and did not wait for before a barrier.
     pub(crate) exposed: Exposed,
     /// What workgroups tell each other; none where they run in parallel and have nothing to do
@@ -54,6 +57,8 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) hearing: Vec<Number>,
     /// What waves had heard of at barriers.
     pub(crate) heard: Clock,
+    /// The same of what they had heard of when the scalar cache was invalidated.
+    pub(crate) scalar_heard: Clock,
     /// What the instruction being executed loads that may change.
     pub(crate) seen: Option<Seen>,
     /// The trace of one of its waves.
@@ -63,8 +68,6 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) patterns: Vec<Option<Box<Pattern<W>>>>,
     /// Barriers completed.
     pub(crate) phase: u64,
-    /// `stores` when the last of them was.
-    pub(crate) stores_before: u64,
     /// Waves that reached the barrier not yet complete.
     pub(crate) arrived: u32,
     /// Waves that have not ended.
@@ -144,12 +147,14 @@ impl<'a, const W: usize> Group<'a, W> {
             overlap: false,
             across_units: common.settings.across_units,
             stored: Vec::new(),
-            stores: 0,
+            changed: Vec::new(),
+            scalar_cache: ScalarCache::new(common.program.invalidates),
             exposed: Exposed::new(),
             signals: None,
             storing: 0,
             hearing: Vec::new(),
             heard: Clock::default(),
+            scalar_heard: Clock::default(),
             seen: None,
             trace: common
                 .trace
@@ -158,7 +163,6 @@ impl<'a, const W: usize> Group<'a, W> {
             room: Room::new(),
             patterns: vec![None; ds_count],
             phase: 0,
-            stores_before: 0,
             arrived: 0,
             live: 0,
             limit: common.settings.limit,
@@ -246,7 +250,7 @@ impl<'a, const W: usize> Group<'a, W> {
                 workgroup: self.id,
                 wave: wave.id,
                 limit: self.limit,
-                polling: wave.poll.word().map(|word| self.memory.describe(word)),
+                polling: wave.poll.describe(self.memory),
             });
         }
         let last = self.limit.min(wave.executed + TURN);
@@ -307,6 +311,13 @@ impl<'a, const W: usize> Group<'a, W> {
             self.tally.partly_off += u64::from(exec != wave.items);
         }
         exec
+    }
+
+    /// Whether what was just loaded has been found there often enough.
+    #[inline]
+    fn polls(&mut self, wave: &mut Wave<W>) -> bool {
+        let seen = self.seen.take();
+        seen.is_some_and(|seen| wave.poll.again(wave.pc, seen))
     }
 
     /// Counts the bytes of LDS that an LDS instruction touched.
@@ -371,6 +382,7 @@ impl<'a, const W: usize> Group<'a, W> {
                 }
                 let before = (self.tally.read, self.tally.written);
                 self.stored.clear();
+                self.changed.clear();
                 let touch = vmem.execute(wave, self, inst);
                 self.moved_since(wave, before);
                 if let Some(touch) = &touch {
@@ -390,24 +402,24 @@ impl<'a, const W: usize> Group<'a, W> {
                     false => touch,
                 };
                 wave.waits.push(queue, registers, touch);
-                self.stores += u64::from(vmem.is_atomic() || !self.stored.is_empty());
+                let own = match vmem.is_atomic() {
+                    true => self.scalar_cache.change(&self.changed, wave),
+                    false => self.scalar_cache.store(&self.stored, wave),
+                };
                 if !self.stored.is_empty() {
                     wave.waits.last_stores(queue, &self.stored);
                     wave.poll = Poll::default();
                 }
-                if self.signals.is_some() {
+                if self.signals.is_some() || own != 0 {
                     let told = Told {
                         store: std::mem::take(&mut self.storing),
                         heard: self.hearing.drain(..).collect(),
+                        own,
                     };
                     wave.waits.last_tells(queue, told);
                     self.arrive(wave);
                 }
-                if self
-                    .seen
-                    .take()
-                    .is_some_and(|seen| wave.poll.again(wave.pc, seen))
-                {
+                if self.polls(wave) {
                     return Ok(Flow::Poll);
                 }
             }
@@ -417,6 +429,9 @@ impl<'a, const W: usize> Group<'a, W> {
                 self.moved_since(wave, before);
                 if let Some((queue, registers)) = inst.fills {
                     wave.waits.push(queue, registers, None);
+                }
+                if self.polls(wave) {
+                    return Ok(Flow::Poll);
                 }
             }
             Op::Dual(halves) => {
@@ -444,7 +459,7 @@ impl<'a, const W: usize> Group<'a, W> {
             Op::Wait(wait) => {
                 wave.waits.wait(*wait);
                 if wait.load == Some(0) {
-                    wave.settled = wave.barriers as u32;
+                    wave.settled = wave.passed();
                 }
                 self.arrive(wave);
             }

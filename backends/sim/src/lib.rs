@@ -95,6 +95,7 @@ mod program;
 mod report;
 mod salu;
 mod sample;
+mod scalar_cache;
 mod schedule;
 mod signals;
 mod simd;

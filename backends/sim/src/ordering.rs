@@ -24,6 +24,7 @@ impl<const W: usize> Group<'_, W> {
     /// A wave signals a barrier: its stores that were not waited for may arrive behind it.
     pub(crate) fn expose_at_barrier(&mut self, wave: &Wave<W>) {
         self.heard.join(&wave.heard);
+        self.scalar_heard.join(&wave.scalar_heard);
         if !self.checks.has(Check::UnreleasedStore) || !self.across_units {
             return;
         }
@@ -53,9 +54,7 @@ impl<const W: usize> Group<'_, W> {
 
     /// A store was executed where an earlier one wrote; the part that it left is still there.
     pub(crate) fn keeps_part(&mut self, earlier: Number) {
-        if let Some(signals) = &mut self.signals
-            && signals.is_foreign(earlier, self.number)
-        {
+        if let Some(signals) = &mut self.signals {
             signals.keep(self.storing, earlier);
         }
     }
@@ -81,11 +80,11 @@ impl<const W: usize> Group<'_, W> {
         if wave.waits.arrived.is_empty() {
             return;
         }
-        let arrived = std::mem::take(&mut wave.waits.arrived);
-        let Some(signals) = &mut self.signals else {
-            return;
-        };
-        for told in arrived {
+        for told in std::mem::take(&mut wave.waits.arrived) {
+            self.scalar_cache.complete(told.own, wave);
+            let Some(signals) = &mut self.signals else {
+                continue;
+            };
             for signal in told.heard {
                 signals.hear(&mut wave.heard, (self.number, wave.id), signal);
             }

@@ -93,6 +93,8 @@ pub(crate) struct Program<const W: usize> {
     pub(crate) at: BTreeMap<u64, usize>,
     /// LDS instructions, which number themselves.
     pub(crate) ds_count: usize,
+    /// Whether an instruction invalidates the scalar cache.
+    pub(crate) invalidates: bool,
     /// Vector registers to keep: those named anywhere and a few more.
     pub(crate) vectors: usize,
     /// One more than the last `v` that the kernel itself names.
@@ -226,12 +228,16 @@ impl<const W: usize> Program<W> {
                 facts.keep_for(present);
             }
         }
+        let invalidates = insts
+            .iter()
+            .any(|inst| matches!(inst.op, Op::System(System::InvalidateScalar)));
         let entry = *at.get(&entry).ok_or(Error::Jump { address: entry })?;
         Ok(Program {
             insts,
             entry,
             at,
             ds_count,
+            invalidates,
             vectors: vectors + SLACK,
             vgprs,
             agprs,

@@ -17,7 +17,7 @@ use crate::wave::Wave;
 /// Findings kept of a launch.
 const KEPT: usize = 32;
 
-/// Times that a wave loads the same from the same place, by one instruction and without storing
+/// Times that a wave loads the same from the same places, by a few instructions and without storing
 /// anything, until others have their turn. A loop that does so for another reason goes on later.
 const POLLS: u32 = 256;
 
@@ -47,11 +47,16 @@ impl Seen {
     }
 }
 
+/// Instructions that a loop polls by.
+const WORDS: usize = 4;
+
 /// What a wave loads over and over.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Poll {
-    pc: usize,
-    seen: Seen,
+    /// By instruction, and how many there are.
+    seen: [(usize, Seen); WORDS],
+    count: usize,
+    /// Loads by these that found the same.
     times: u32,
 }
 
@@ -59,16 +64,38 @@ impl Poll {
     /// Notes a load; whether as many as it takes have found the same.
     #[inline]
     pub(crate) fn again(&mut self, pc: usize, seen: Seen) -> bool {
-        if (self.pc, self.seen) != (pc, seen) {
-            *self = Poll { pc, seen, times: 0 };
+        let known = &self.seen[..self.count];
+        match known.iter().find(|(at, _)| *at == pc) {
+            Some((_, before)) if *before == seen => {
+                self.times = self.times.wrapping_add(1);
+                return self.times.is_multiple_of(POLLS * self.count as u32);
+            }
+            None if self.count < WORDS => {}
+            _ => *self = Poll::default(),
         }
-        self.times = self.times.wrapping_add(1);
-        self.times.is_multiple_of(POLLS)
+        self.seen[self.count] = (pc, seen);
+        self.count += 1;
+        self.times = 0;
+        false
     }
 
-    /// The address that is loaded over and over.
-    pub(crate) fn word(&self) -> Option<u64> {
-        (self.times >= POLLS).then_some(self.seen.address)
+    /// The words that are loaded over and over.
+    pub(crate) fn words(&self) -> impl Iterator<Item = Seen> {
+        let often = self.times >= POLLS * self.count as u32;
+        let count = if often { self.count } else { 0 };
+        self.seen.into_iter().take(count).map(|(_, seen)| seen)
+    }
+
+    /// Says which they are.
+    pub(crate) fn describe(&self, memory: &Memory) -> Option<String> {
+        let mut addresses: Vec<u64> = self.words().map(|seen| seen.address).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        let words: Vec<String> = addresses
+            .iter()
+            .map(|&word| memory.describe(word))
+            .collect();
+        (!words.is_empty()).then(|| words.join(", and "))
     }
 }
 
@@ -96,12 +123,8 @@ impl<'a, const W: usize> Running<'a, W> {
         let pause = self.group.run(&mut self.waves, alone)?;
         self.watched.clear();
         if pause == Pause::Polls {
-            let polls = self.waves.iter().map(|wave| wave.poll);
-            self.watched.extend(
-                polls
-                    .filter(|poll| poll.times >= POLLS)
-                    .map(|poll| poll.seen),
-            );
+            let words = self.waves.iter().flat_map(|wave| wave.poll.words());
+            self.watched.extend(words);
         }
         Ok(pause)
     }

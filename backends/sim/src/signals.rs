@@ -99,11 +99,6 @@ pub(crate) struct Signals {
     shared: bool,
 }
 
-/// The barrier that orders what a wave does now before what other waves do behind it.
-fn barrier<const W: usize>(wave: &Wave<W>) -> u32 {
-    (wave.barriers + u64::from(wave.signalled.is_some())) as u32
-}
-
 impl Signals {
     /// None stored so far.
     pub(crate) fn new(shared: bool) -> Signals {
@@ -131,8 +126,8 @@ impl Signals {
         self.stores.push(Store {
             workgroup,
             wave: wave.id,
-            passed: wave.barriers as u32,
-            barrier: barrier(wave),
+            passed: wave.passed(),
+            barrier: wave.next_barrier(),
             settled: wave.settled,
             done: Number::MAX,
             done_barrier: u32::MAX,
@@ -146,7 +141,7 @@ impl Signals {
         let next = self.next();
         if let Some(store) = self.stores.get_mut((number as usize).wrapping_sub(1)) {
             store.done = next;
-            store.done_barrier = barrier(wave);
+            store.done_barrier = wave.next_barrier();
         }
     }
 
@@ -197,6 +192,22 @@ impl Signals {
         })
     }
 
+    /// Whether a clock tells of a signal behind a store.
+    pub(crate) fn is_told(&self, number: Number, clock: &Clock) -> bool {
+        self.get(number).is_some_and(|store| {
+            let mut signals = clock.of(store.workgroup);
+            signals.any(|signal| self.before(number, store, signal))
+        })
+    }
+
+    /// Whether a clock tells of a signal that was issued when a store was complete.
+    pub(crate) fn is_released(&self, number: Number, clock: &Clock) -> bool {
+        self.get(number).is_some_and(|store| {
+            let mut signals = clock.of(store.workgroup);
+            signals.any(|signal| self.released(store, signal))
+        })
+    }
+
     /// Why a wave `me` that heard of `heard`, and loaded signals `pending` that it has not waited for,
     /// may read another workgroup's store too early. Nothing is said of who heard of nothing.
     pub(crate) fn early(
@@ -206,24 +217,16 @@ impl Signals {
         heard: &Clock,
         pending: impl Iterator<Item = Number>,
     ) -> Option<Early> {
-        let store = self.get(number)?;
-        let released = |clock: &Clock| {
-            let mut signals = clock.of(store.workgroup);
-            signals.any(|signal| self.released(store, signal))
-        };
-        if released(heard) {
+        if self.is_released(number, heard) {
             return None;
         }
         let mut all = heard.clone();
         for signal in pending {
             self.hear(&mut all, me, signal);
         }
-        if released(&all) {
+        if self.is_released(number, &all) {
             return Some(Early::Loaded);
         }
-        let mut signals = all.of(store.workgroup);
-        signals
-            .any(|signal| self.before(number, store, signal))
-            .then_some(Early::Stored)
+        self.is_told(number, &all).then_some(Early::Stored)
     }
 }

@@ -70,10 +70,9 @@ impl Start {
             hint: 0,
             last_mma: None,
             recent: Default::default(),
-            scalar_clean: 0,
-            stores_known: 0,
             carried: Vec::new(),
             heard: Default::default(),
+            scalar_heard: Default::default(),
             settled: 0,
             poll: Default::default(),
         };

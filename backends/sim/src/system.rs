@@ -68,9 +68,7 @@ impl<const W: usize> Group<'_, W> {
                 return Ok(Flow::Jump(self.program.jump(target)?));
             }
             System::InvalidateScalar => {
-                if wave.waits.open_stores().next().is_none() {
-                    wave.scalar_clean = self.stores;
-                }
+                self.invalidate_scalar(wave);
             }
             System::Message => wave.waits.push(Queue::Scalar, Default::default(), None),
             // Time is the instructions that the wave executed: it passes, and the same every run.

@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use crate::memory::lds::Touch;
+use crate::scalar_cache::Own;
 use crate::signals::Number;
 
 /// Words of a set of vector registers: 512 registers.
@@ -106,11 +107,13 @@ pub(crate) struct Told {
     pub(crate) store: Number,
     /// Stores whose words it loaded as signals.
     pub(crate) heard: Box<[Number]>,
+    /// The number of a store among those of its workgroup, where the scalar cache asks.
+    pub(crate) own: Own,
 }
 
 impl Told {
     fn is_empty(&self) -> bool {
-        self.store == 0 && self.heard.is_empty()
+        self.store == 0 && self.own == 0 && self.heard.is_empty()
     }
 }
 

@@ -60,16 +60,14 @@ pub(crate) struct Wave<const W: usize> {
     pub(crate) hint: usize,
     /// First register and count that the last vector instruction wrote, if it was a matrix one.
     pub(crate) last_mma: Option<(u16, u16)>,
-    /// Stores that the workgroup had executed when this wave last invalidated the scalar cache.
-    pub(crate) scalar_clean: u64,
-    /// The same number at its last barrier.
-    pub(crate) stores_known: u64,
     /// What may still be the first of a hazard's pair.
     pub(crate) recent: Recent,
     /// LDS accesses that count behind the barrier being waited for.
     pub(crate) carried: Vec<Touch<W>>,
     /// What it knows of other workgroups' stores.
     pub(crate) heard: Clock,
+    /// What waves had heard of when they invalidated the scalar cache, as far as it knows.
+    pub(crate) scalar_heard: Clock,
     /// Barriers that it had passed when it last waited for all vector memory operations.
     pub(crate) settled: u32,
     /// What it loads over and over.
@@ -79,6 +77,18 @@ pub(crate) struct Wave<const W: usize> {
 impl<const W: usize> Wave<W> {
     /// Lanes that exist.
     pub(crate) const ALL: u64 = u64::MAX >> (64 - W);
+
+    /// Barriers that it has passed.
+    #[inline]
+    pub(crate) fn passed(&self) -> u32 {
+        self.barriers as u32
+    }
+
+    /// The barrier that orders what it does now before what other waves do behind it.
+    #[inline]
+    pub(crate) fn next_barrier(&self) -> u32 {
+        (self.barriers + u64::from(self.signalled.is_some())) as u32
+    }
 
     pub(crate) fn exec(&self) -> u64 {
         self.mask(EXEC)

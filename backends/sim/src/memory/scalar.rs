@@ -5,6 +5,7 @@ use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
+use crate::schedule::Seen;
 use crate::text::{Line, NULL, Value};
 use crate::wave::Wave;
 
@@ -122,9 +123,6 @@ impl Smem {
                 .wrapping_add(u64::from(register)),
         };
         let base = base & !u64::from(size.min(4) - 1);
-        // Where no barrier orders atomic operations before this load, it may see an old value
-        // whatever the cache does: LLVM starts a loop around a compare-and-swap from one.
-        let atomics = wave.stores_known > wave.scalar_clean;
         for word in 0..self.words {
             if range
                 .as_ref()
@@ -139,10 +137,10 @@ impl Smem {
                     if !buffer.is_input() && buffer.note_read(at, size as usize, group.number) {
                         group.overlap = true;
                     }
-                    if wave.scalar_clean != group.stores
-                        && buffer.written_by(at, size as usize, group.number, atomics)
-                    {
-                        stale = stale.or(Some(address));
+                    let who = group.stale(buffer, (at, size as usize), address, wave);
+                    stale = stale.or(who.map(|who| (who, address)));
+                    if group.seen.is_none() {
+                        group.seen = Seen::at(buffer, at, address);
                     }
                     group.tally.read += u64::from(size);
                     values[usize::from(word)] = match self.narrow {
@@ -160,10 +158,10 @@ impl Smem {
                 wave.set_scalar(self.dst + word, values[usize::from(word)]);
             }
         }
-        if let Some(address) = stale {
+        if let Some((who, address)) = stale {
             group.find(Check::StaleScalar, wave, inst, None, || {
                 format!(
-                    "a vector store of this workgroup wrote it, the scalar cache may not know: {}",
+                    "{who} wrote it, the scalar cache may not know: {}",
                     memory.describe(address)
                 )
             });

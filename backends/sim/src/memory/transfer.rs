@@ -215,6 +215,8 @@ impl Vmem {
                 Meeting::Race => overlap = overlap.or(Some((lane as u32, address))),
             }
             group.tally.written += self.bytes as u64;
+            let first = address / 4;
+            group.changed.extend(first..first + words as u64);
             if group.storing != 0 {
                 for word in 0..words {
                     let earlier = buffer.set_stamp(at + 4 * word, group.storing);

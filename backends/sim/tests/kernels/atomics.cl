@@ -64,6 +64,19 @@ kernel void floats(global const float *x, global float *y) {
     __opencl_atomic_fetch_add((volatile global atomic_float *)(y + 1 + local_id() % 4), v, HOW);
 }
 
+// Pairs of words, where the chip has no such addition a loop around a compare-and-swap. What the
+// workgroup stores beside it and the barriers between must not matter.
+kernel void doubles(global const float *x, global double *y, global double *own) {
+    double v = x[group_id() * group_size() + local_id()];
+    own[group_id() * group_size() + local_id()] = v;
+    BARRIER();
+    __opencl_atomic_fetch_add((volatile global atomic_double *)y, v, HOW);
+    __opencl_atomic_fetch_add((volatile global atomic_double *)(y + 1 + group_id()), v, HOW);
+    BARRIER();
+    __opencl_atomic_fetch_add((volatile global atomic_double *)y, v, HOW);
+    __opencl_atomic_fetch_add((volatile global atomic_double *)(y + 4 + local_id() % 4), v, HOW);
+}
+
 // The same operations on LDS, then written out.
 kernel void shared_words(global const uint *x, global uint *y, global ulong *w) {
     local uint part[10];

@@ -34,6 +34,7 @@ mod scope;
 mod signals;
 mod sources;
 mod sparse;
+mod stale;
 mod trace;
 
 /// The simulated chips in wave32.

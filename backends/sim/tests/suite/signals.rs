@@ -32,13 +32,17 @@ v_mov_b32 v8, v7
 ";
 
 /// The kernel as a chip spells it.
-fn spelled(chip: &str, body: &str) -> String {
-    let (group, device) = match chip {
-        "gfx1201" => ("ttmp9", " scope:SCOPE_DEV"),
-        "gfx950" => ("s2", " sc1"),
-        _ => ("s2", " glc"),
+pub fn spelled(chip: &str, body: &str) -> String {
+    let (group, device, returns) = match chip {
+        "gfx1201" => ("ttmp9", " scope:SCOPE_DEV", " th:TH_ATOMIC_RETURN"),
+        "gfx950" => ("s2", " sc1", " sc0"),
+        _ => ("s2", " glc", " glc"),
     };
-    let body = body.replace("{group}", group).replace("{device}", device);
+    let body = body
+        .replace("{group}", group)
+        .replace("{scalar group}", group)
+        .replace("{device}", device)
+        .replace("{returns}", returns);
     if chip != "gfx950" {
         return body;
     }
@@ -57,7 +61,7 @@ fn spelled(chip: &str, body: &str) -> String {
 }
 
 /// Replaces what must be there.
-fn with(body: &str, from: &str, to: &str) -> String {
+pub fn with(body: &str, from: &str, to: &str) -> String {
     assert!(body.contains(from), "{from} is in the kernel");
     body.replace(from, to)
 }
@@ -186,6 +190,97 @@ fn flags_of_bytes_share_a_word() {
     );
 }
 
+#[test]
+fn a_flag_says_nothing_of_what_follows_it() {
+    let (store, flag) = (
+        "global_store_b32 v3, v4, s[6:7]\n{store} // release\n",
+        "global_store_b32 v3, v4, s[8:9]{device}\n",
+    );
+    let late = with(
+        HAND_OVER,
+        &format!("{store}{flag}"),
+        &format!("{flag}{store}"),
+    );
+    silent(&late);
+    // Nor of what another wave stores behind the same barrier.
+    let apart = format!(
+        "{{barrier}}
+v_and_b32 v10, 0x3ff, v0
+v_cmpx_gt_u32 32, v10
+{flag}s_mov_b32 exec_lo, -1
+v_cmpx_le_u32 32, v10
+{store}s_mov_b32 exec_lo, -1
+"
+    );
+    let apart = with(HAND_OVER, &format!("{store}{flag}"), &apart);
+    for chip in &CHIPS[..3] {
+        let (report, _) = run(chip, &spelled(chip, &apart), 2, Checks::all());
+        assert!(report.passed(), "{chip}: {:#?}", report.findings);
+    }
+}
+
+/// The first of three workgroups stores its data and tells so, the second passes it on, and the
+/// third hears of it from the second alone.
+fn chain(tell: &str, pass: &str, hear: &str) -> String {
+    format!(
+        "
+s_load_b128 s[4:7], s[0:1], 0x0
+s_load_b64 s[8:9], s[0:1], 0x10
+v_mov_b32 v3, 0
+v_mov_b32 v4, 1
+s_mov_b32 s10, {{scalar group}}
+{{scalar}}
+s_cmp_eq_u32 s10, 1
+s_cbranch_scc1 second
+s_cmp_eq_u32 s10, 2
+s_cbranch_scc1 third
+global_store_b32 v3, v4, s[6:7]
+{{store}} // release
+{tell}
+s_endpgm
+second:
+{pass}
+s_endpgm
+third:
+{hear}
+{{load}}
+global_load_b32 v7, v3, s[6:7]
+{{load}}
+v_mov_b32 v8, v7
+"
+    )
+}
+
+#[test]
+fn a_workgroup_between_passes_word_on() {
+    let load = "global_load_b32 v5, v3, s[8:9] offset:4{device}";
+    let count = "global_atomic_add_u32 v3, v4, s[8:9] offset:4";
+    let counted = "global_atomic_add_u32 v5, v3, v4, s[8:9] offset:4{returns}\n{load}";
+    let byte = |at: u32| format!("global_store_b8 v3, v4, s[8:9] offset:{at}{{device}}");
+    let flag = "global_store_b32 v3, v4, s[8:9]{device}";
+    let passed = "global_load_b32 v5, v3, s[8:9]{device}
+{load}
+v_mov_b32 v6, v5
+global_store_b32 v3, v4, s[8:9] offset:4{device}";
+    for (tell, pass) in [
+        (count, count),
+        (count, counted),
+        (&byte(4), &byte(5)),
+        (flag, passed),
+    ] {
+        let right = chain(tell, pass, load);
+        let wrong = with(&right, "{store} // release", "");
+        for chip in CHIPS {
+            let of = |body: &str| run(chip, &spelled(chip, body), 3, Checks::all()).0;
+            let report = of(&right);
+            assert!(report.passed(), "{chip} {pass}: {:#?}", report.findings);
+            let report = of(&wrong);
+            let found = report.count(Check::UnreleasedStore);
+            assert!(found > 0, "{chip} {pass}: {:#?}", report.findings);
+        }
+    }
+}
+
 /// The data of the second wave, where there are two, told by the first behind a barrier.
 const BARRIER: &str = "
 {wait}
@@ -220,10 +315,39 @@ fn a_flag_behind_a_barrier_tells_of_every_wave() {
     }
 }
 
+/// What a loop waits for: one word, the same by scalar loads, or one of two.
+fn loops() -> [(String, &'static [u32]); 3] {
+    let load = "global_load_b32 v5, v6, s[8:9]{device}
+{load} // told
+v_readfirstlane_b32 s10, v5
+";
+    let scalar = "s_lshl_b32 s11, {group}, 2
+s_xor_b32 s11, s11, 4
+s_dcache_inv
+s_load_b32 s10, s[8:9], s11
+{scalar}
+";
+    let two = "global_load_b32 v5, v6, s[8:9]{device}
+global_load_b32 v7, v6, s[8:9] offset:32{device}
+{load} // told
+v_or_b32 v5, v5, v7
+s_nop 0
+v_readfirstlane_b32 s10, v5
+";
+    [
+        (HAND_OVER.into(), &[12]),
+        (with(HAND_OVER, load, scalar), &[12]),
+        (with(HAND_OVER, load, two), &[12, 44]),
+    ]
+}
+
 #[test]
 fn waiting_for_what_never_comes_is_told() {
-    for chip in CHIPS {
-        let object = build::kernel(chip, &spelled(chip, HAND_OVER));
+    for (chip, (body, bytes)) in CHIPS
+        .into_iter()
+        .flat_map(|chip| loops().map(|case| (chip, case)))
+    {
+        let object = build::kernel(chip, &spelled(chip, &body));
         let mut simulator = Simulator::new();
         let b = simulator.memory.alloc_output(64);
         let c = simulator.memory.alloc_inout(&[0; 64]);
@@ -234,6 +358,8 @@ fn waiting_for_what_never_comes_is_told() {
             max_instructions: 20_000,
             ..Launch::default()
         };
+        let report = simulator.launch(&object, "k", launch(2)).unwrap();
+        assert!(report.passed(), "{chip}: {:#?}", report.findings);
         let error = simulator.launch(&object, "k", launch(3)).unwrap_err();
         let Error::Endless { workgroup, .. } = &error else {
             panic!("{chip}: {error}");
@@ -241,6 +367,9 @@ fn waiting_for_what_never_comes_is_told() {
         assert_eq!(*workgroup, [2, 0, 0], "the others have each other");
         let text = error.to_string();
         assert!(text.contains("over and over"), "{chip}: {text}");
-        assert!(text.contains("byte 12 of buffer 1, which has 64"), "{text}");
+        for byte in 0..64 {
+            let named = text.contains(&format!("byte {byte} of buffer 1, which has 64"));
+            assert_eq!(named, bytes.contains(&byte), "{chip}: {text}");
+        }
     }
 }

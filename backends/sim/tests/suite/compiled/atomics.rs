@@ -88,6 +88,30 @@ fn sums_of_reals() {
 }
 
 #[test]
+fn sums_of_wide_reals() {
+    let mut numbers = Numbers(65);
+    let x: Vec<f32> = (0..N).map(|_| numbers.small() as f32).collect();
+    let values = vec![
+        Value::In(put(&x)),
+        Value::InOut(put(&[0.0_f64; 8])),
+        Value::Out(8 * N),
+    ];
+    let doubles = Case::new("atomics.cl", "doubles", 3, 96, values).sharing();
+    doubles.check(|label, out| {
+        let sum = |x: &mut dyn Iterator<Item = &f32>| x.map(|&x| f64::from(x)).sum::<f64>();
+        let blocks = x.chunks(96).map(|x| sum(&mut x.iter()));
+        let parts = (0..4).map(|from| sum(&mut x.iter().skip(from).step_by(4)));
+        let expected = [2.0 * sum(&mut x.iter())]
+            .into_iter()
+            .chain(blocks)
+            .chain(parts);
+        assert_eq!(get::<f64>(&out[0]), expected.collect::<Vec<_>>(), "{label}");
+        let own: Vec<f64> = x.iter().map(|&x| f64::from(x)).collect();
+        assert_eq!(get::<f64>(&out[1]), own, "{label}");
+    });
+}
+
+#[test]
 fn words_in_lds() {
     let x = edgy(64, N);
     let values = vec![Value::In(put(&x)), Value::Out(3 * 44), Value::Out(3 * 32)];
