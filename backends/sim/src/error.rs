@@ -52,6 +52,21 @@ pub enum Error {
         /// Where control went.
         address: u64,
     },
+    /// A wave reached a trap: LLVM ends what must not go on by number 2, and puts number 3 where a
+    /// debugger is to stop.
+    #[error(
+        "the kernel trapped: wave {wave} of workgroup {workgroup:?} reached `s_trap {number}` at {address:#x}"
+    )]
+    Trap {
+        /// Number of the trap.
+        number: u32,
+        /// Offset in the code object's image.
+        address: u64,
+        /// Workgroup id.
+        workgroup: [u32; 3],
+        /// Wave in the workgroup.
+        wave: u32,
+    },
     /// A wave executed more instructions than the launch allows.
     #[error(
         "wave {wave} of workgroup {workgroup:?} executed {limit} instructions without ending{}",

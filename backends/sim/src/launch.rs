@@ -142,7 +142,8 @@ impl Simulator {
     ///
     /// # Errors
     /// [`Error::Kernel`] and [`Error::Launch`] for a launch that does not fit the kernel;
-    /// [`Error::Instruction`], [`Error::Jump`] and [`Error::Endless`] when the run cannot go on.
+    /// [`Error::Instruction`], [`Error::Jump`], [`Error::Trap`] and [`Error::Endless`] when the run
+    /// cannot go on.
     /// Outputs then hold what was written until there, and `unfinished_trace` what was traced.
     pub fn launch(
         &mut self,

@@ -145,7 +145,10 @@ impl<const W: usize> Program<W> {
                 computed |= matches!(name, "s_getpc_b64" | "s_swappc_b64");
                 let goes_on = match target {
                     Some((condition, _)) => condition != Condition::Always,
-                    None => !matches!(name, "s_endpgm" | "s_setpc_b64" | UNDECODABLE),
+                    None => {
+                        !(matches!(name, "s_endpgm" | "s_setpc_b64" | UNDECODABLE)
+                            || system::ends_path(&line))
+                    }
                 };
                 texts.insert(address, (length, text));
                 address = next;

@@ -11,8 +11,9 @@ use crate::wave::Wave;
 /// Instructions that read or change what is not in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum System {
-    /// Denormal modes: f32 in bits 0 and 1, f16 and f64 in bits 2 and 3.
-    DenormMode(u32),
+    /// Bits of the denormal modes (f32 in bits 0 and 1, f16 and f64 in bits 2 and 3): the first,
+    /// how many, and what they become.
+    DenormMode(u32, u32, Bits),
     /// Address of the next instruction to a register pair.
     GetPc(u16),
     /// Jump to a register pair.
@@ -25,8 +26,17 @@ pub(crate) enum System {
     Message,
     /// So many bits from an offset of a hardware register, to a scalar register.
     GetRegister(u16, Hardware, u32, u32),
+    /// A trap of that number.
+    Trap(u32),
     /// The time, to a register pair that the scalar queue fills.
     Time(u16),
+}
+
+/// Bits of a constant or of a scalar register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bits {
+    Constant(u32),
+    Register(u16),
 }
 
 /// Hardware registers that can be read.
@@ -53,7 +63,14 @@ impl<const W: usize> Group<'_, W> {
             wave.set_scalar(first + 1, (address >> 32) as u32);
         };
         match system {
-            System::DenormMode(mode) => {
+            System::DenormMode(offset, bits, value) => {
+                let value = match value {
+                    Bits::Constant(value) => value,
+                    Bits::Register(index) => wave.s[usize::from(index)],
+                };
+                let field = (u32::MAX >> (32 - bits)) << offset;
+                let old = wave.mode.f32 | wave.mode.f16_f64 << 2;
+                let mode = old & !field | value << offset & field;
                 wave.mode.f32 = mode & 3;
                 wave.mode.f16_f64 = mode >> 2 & 3;
             }
@@ -66,6 +83,14 @@ impl<const W: usize> Group<'_, W> {
                 let target = wave.pair(first).wrapping_sub(self.image);
                 store(wave, back);
                 return Ok(Flow::Jump(self.program.jump(target)?));
+            }
+            System::Trap(number) => {
+                return Err(Error::Trap {
+                    number,
+                    address: self.program.insts[wave.pc].address,
+                    workgroup: self.id,
+                    wave: wave.id,
+                });
             }
             System::InvalidateScalar => {
                 self.invalidate_scalar(wave);
@@ -151,17 +176,24 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
             Op::System(System::SwapPc(pair(0)?, pair(1)?)),
         ),
         "s_denorm_mode" => match immediate(line, 0) {
-            Some(mode) => (Class::Other, Op::System(System::DenormMode(mode as u32))),
+            Some(mode) => {
+                let system = System::DenormMode(0, 4, Bits::Constant(mode as u32));
+                (Class::Other, Op::System(system))
+            }
             None => unknown("the mode is no constant"),
         },
         "s_round_mode" => match immediate(line, 0) {
             Some(0) => (Class::Other, Op::Nothing),
             _ => unknown("only rounding to nearest even is simulated"),
         },
-        _ if name.starts_with("s_setreg") => setreg(text),
+        _ if name.starts_with("s_setreg") => setreg(line, text),
         "s_getreg_b32" => match getreg(line, text) {
             Ok(system) => (Class::Salu, Op::System(system)),
             Err(reason) => (Class::Salu, Op::Unknown(reason)),
+        },
+        "s_trap" => match immediate(line, 0) {
+            Some(number) => (Class::Other, Op::System(System::Trap(number as u32))),
+            None => unknown("the trap has no number"),
         },
         "s_memtime" | "s_memrealtime" => (Class::Other, Op::System(System::Time(pair(0)?))),
         "s_sendmsg_rtn_b64" if text.ends_with("sendmsg(MSG_RTN_GET_REALTIME)") => {
@@ -188,6 +220,11 @@ fn is_cache_operation(name: &str) -> bool {
         "s_dcache_wb",
     ];
     known.contains(&name)
+}
+
+/// Whether an instruction is LLVM's trap, behind which nothing of the kernel need follow.
+pub(crate) fn ends_path(line: &Line) -> bool {
+    line.name == "s_trap" && immediate(line, 0) == Some(2)
 }
 
 fn immediate(line: &Line, at: usize) -> Option<i64> {
@@ -232,17 +269,25 @@ fn getreg(line: &Line, text: &str) -> Result<System, String> {
     Ok(System::GetRegister(dst, register, offset, bits))
 }
 
-/// `s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 15`: the denormal bits of the mode.
-fn setreg<const W: usize>(text: &str) -> (Class, Op<W>) {
+/// `s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 15`: denormal bits of the mode, from a constant or
+/// a register.
+fn setreg<const W: usize>(line: &Line, text: &str) -> (Class, Op<W>) {
     let parsed = || {
         let (name, offset, bits, rest) = hardware(text)?;
-        let value = number(rest.trim_start_matches(',').trim())?;
-        (name == "MODE").then_some((offset, bits, value as u32))
+        let value = match line.operands.last()?.value {
+            Value::Scalar { first: NULL, .. } => Bits::Constant(0),
+            Value::Scalar { first, .. } => Bits::Register(first),
+            _ => Bits::Constant(number(rest.trim_start_matches(',').trim())? as u32),
+        };
+        (name == "MODE").then_some((offset, bits, value))
     };
     match parsed() {
-        Some((4, 4, value)) => (Class::Other, Op::System(System::DenormMode(value & 15))),
+        Some((offset @ 4..8, bits, value)) if offset + bits <= 8 => (
+            Class::Other,
+            Op::System(System::DenormMode(offset - 4, bits, value)),
+        ),
         // Round mode, to nearest even.
-        Some((0, size, 0)) if size <= 4 => (Class::Other, Op::Nothing),
+        Some((0, size, Bits::Constant(0))) if size <= 4 => (Class::Other, Op::Nothing),
         _ => (
             Class::Other,
             Op::Unknown("of the hardware registers only the denormal mode can be set".into()),

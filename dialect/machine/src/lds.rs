@@ -23,7 +23,7 @@ pub struct Lds {
 }
 
 /// The lanes that an LDS instruction serves together, by the width of a lane's access: each row
-/// is a group, and the groups of one width hold every lane of the wave once.
+/// is a group, and the groups of one width hold every lane of the wave once, of RDNA's of 32 lanes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaneGroups {
@@ -140,17 +140,20 @@ impl Machine {
     /// The rule: for each group of lanes that is served together, take the largest number of
     /// distinct words (of a bank's width) that active lanes touch in one bank, less one; add up
     /// over the groups. Lanes on one word share it, and a group without active lanes costs nothing.
+    /// A wave of more lanes than the groups hold (64 on RDNA) is served in as many passes of those.
     pub fn conflict_cycles(&self, addresses: &[Option<u32>], width: Width, access: Access) -> u32 {
         let banks = self.lds.banks_of(width, access);
-        self.lds
-            .groups(width, access)
-            .iter()
-            .map(|group| {
-                let active = group
-                    .iter()
-                    .filter_map(|&lane| *addresses.get(usize::from(lane))?);
-                self.deepest_bank(active, width, banks).saturating_sub(1)
-            })
+        let groups = self.lds.groups(width, access);
+        let pass = groups.iter().map(Vec::len).sum::<usize>().max(1);
+        let served = |addresses: &[Option<u32>], group: &[u8]| {
+            let active = group
+                .iter()
+                .filter_map(|&lane| *addresses.get(usize::from(lane))?);
+            self.deepest_bank(active, width, banks).saturating_sub(1)
+        };
+        addresses
+            .chunks(pass)
+            .flat_map(|addresses| groups.iter().map(move |group| served(addresses, group)))
             .sum()
     }
 

@@ -184,3 +184,56 @@ fn padding_cures_reads_but_not_the_writes_of_gfx1100() {
         |chip, block_k| tile_writes(Machine::by_name(chip).unwrap(), Arrange::Pad(8), block_k);
     assert!(writes("gfx1100", 64) > 0);
 }
+
+/// The rule written out: of each group and bank the distinct words, the most of them less one.
+fn brute_force(groups: &[Vec<u8>], addresses: &[Option<u32>], words: u32, banks: u32) -> u32 {
+    let of_group = |group: &Vec<u8>| {
+        let in_bank = |bank: u32| {
+            let mut found: Vec<u32> = group
+                .iter()
+                .filter_map(|&lane| addresses[usize::from(lane)])
+                .flat_map(|address| (0..words).map(move |word| address / 4 + word))
+                .filter(|word| word % banks == bank)
+                .collect();
+            found.sort_unstable();
+            found.dedup();
+            found.len() as u32
+        };
+        let deepest = (0..banks).map(in_bank).max();
+        deepest.unwrap_or(0).saturating_sub(1)
+    };
+    groups.iter().map(of_group).sum()
+}
+
+#[test]
+fn sixty_four_lanes_of_rdna_are_two_passes() {
+    for machine in rdna() {
+        let (near, far) = (|lane: u32| Some(4 * lane), |lane: u32| Some(128 * lane));
+        for (width, words) in [(Width::B32, 1), (Width::B64, 2), (Width::B128, 4)] {
+            for access in [Access::Read, Access::Write] {
+                let groups = machine.lds.groups(width, access);
+                let banks = machine.lds.banks_of(width, access);
+                // A lane in seven is off, and words are shared now and then.
+                let mixed = |lane: u32| {
+                    let hash = lane.wrapping_mul(0x9e37_79b9) >> 20;
+                    (lane % 7 != 3).then_some(hash % 97 * 4 * words)
+                };
+                let half = |first: u32, of: &dyn Fn(u32) -> Option<u32>| -> Vec<Option<u32>> {
+                    (first..first + 32).map(of).collect()
+                };
+                for (low, high) in [
+                    (half(0, &near), half(0, &far)),
+                    (half(0, &far), half(0, &near)),
+                    (half(0, &mixed), half(32, &mixed)),
+                ] {
+                    let expected = brute_force(groups, &low, words, banks)
+                        + brute_force(groups, &high, words, banks);
+                    let wave = [low, high].concat();
+                    let got = machine.conflict_cycles(&wave, width, access);
+                    assert_eq!(got, expected, "{} {width:?} {access:?}", machine.name);
+                    assert!(got > 0);
+                }
+            }
+        }
+    }
+}

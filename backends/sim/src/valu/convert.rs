@@ -64,7 +64,7 @@ fn narrow<const W: usize>(name: &str) -> Option<Row<W>> {
             to_f16_toward_zero(f(a)) | to_f16_toward_zero(f(b)) << 16
         };
         "v_cvt_pk_bf16_f32" => F32 -> B32, |a, b| to_bf16(f(a)) | to_bf16(f(b)) << 16;
-        "v_cvt_pk_f16_f32" => F32 -> B32, |a, b| to_f16(f(a)) | to_f16(f(b)) << 16;
+        "v_cvt_pk_f16_f32" => F32 -> PairF16, |a, b| to_f16(f(a)) | to_f16(f(b)) << 16;
         "v_cvt_f32_bf16" => B16 -> F32, |a| same(from_bf16(a & 0xffff));
         "v_cvt_pk_u16_u32" => B32 -> B32, |a, b| a.min(0xffff) | b.min(0xffff) << 16;
         "v_cvt_pk_i16_i32" => B32 -> B32, |a, b| {

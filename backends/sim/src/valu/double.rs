@@ -47,12 +47,25 @@ fn scale(value: f64, by: i32) -> f64 {
 /// The larger (or smaller) number: a NaN loses, save a signalling one (IEEE mode, as for f32);
 /// +0 beats -0 (or the other way).
 fn extreme(a: u64, b: u64, larger: bool) -> u64 {
-    let (x, y) = (f(a), f(b));
-    for (bits, value) in [(a, x), (b, y)] {
-        if value.is_nan() && quiet(bits) != bits {
-            return quiet(bits);
-        }
+    let signalling = |&bits: &u64| f(bits).is_nan() && quiet(bits) != bits;
+    match [a, b].iter().copied().find(signalling) {
+        Some(bits) => quiet(bits),
+        None => number_of(a, b, larger),
     }
+}
+
+/// The larger (or smaller) value, NaN if one is.
+fn value_of(a: u64, b: u64, larger: bool) -> u64 {
+    match [a, b].iter().copied().find(|&bits| f(bits).is_nan()) {
+        Some(bits) => quiet(bits),
+        None => number_of(a, b, larger),
+    }
+}
+
+/// The larger (or smaller) number: a NaN of either kind loses, as in the `_num` operations of
+/// RDNA 4.
+fn number_of(a: u64, b: u64, larger: bool) -> u64 {
+    let (x, y) = (f(a), f(b));
     match (x.is_nan(), y.is_nan()) {
         (true, true) => quiet(a),
         (true, false) => b,
@@ -204,6 +217,10 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
     Some(rows!(
         "v_max_f64" => F64, TWO, |a, b, _c| extreme(a, b, true);
         "v_min_f64" => F64, TWO, |a, b, _c| extreme(a, b, false);
+        "v_max_num_f64" => F64, TWO, |a, b, _c| number_of(a, b, true);
+        "v_min_num_f64" => F64, TWO, |a, b, _c| number_of(a, b, false);
+        "v_maximum_f64" => F64, TWO, |a, b, _c| value_of(a, b, true);
+        "v_minimum_f64" => F64, TWO, |a, b, _c| value_of(a, b, false);
         "v_ceil_f64" => F64, ONE, |a, _b, _c| passed(f(a).ceil());
         // Kept below 1 where the difference rounds up to it.
         "v_fract_f64" => F64, ONE, |a, _b, _c| {

@@ -13,7 +13,7 @@ impl<const W: usize> Valu<W> {
     pub(super) fn finish(&self, wave: &Wave<W>, computed: &mut Computed<W>) {
         let flush = match self.result {
             Type::F32 => wave.mode.f32 & 2 == 0,
-            Type::F16 | Type::F64 => wave.mode.f16_f64 & 2 == 0,
+            Type::F16 | Type::PairF16 | Type::F64 => wave.mode.f16_f64 & 2 == 0,
             _ => false,
         };
         let scale = if wave.mode.scales && flush {
@@ -45,6 +45,10 @@ impl<const W: usize> Valu<W> {
                     };
                     computed.low[lane] = bits as u32;
                     computed.high[lane] = (bits >> 32) as u32;
+                }
+                // Neither scaled nor clamped.
+                Type::PairF16 if flush => {
+                    computed.low[lane] = flush_denormal(value, self.result);
                 }
                 Type::F32 | Type::F16 => {
                     let mut value = value;

@@ -52,14 +52,16 @@ pub(crate) enum LaneOp {
         a: (u16, Half),
         b: (u16, Half),
     },
-    /// Sixteen selectors of four bits choose the lane of a row, or of the opposite one.
+    /// Sixteen selectors of four bits choose the lane of a row, or of the opposite one. A lane that
+    /// is switched off is read, reads as zero, or leaves the result alone, as with DPP.
     Permute {
         dst: u16,
         source: Input,
         low: Input,
         high: Input,
         opposite: bool,
-        bound: bool,
+        fetch_inactive: bool,
+        bound_ctrl: bool,
     },
 }
 
@@ -136,8 +138,10 @@ pub(crate) fn lane_op(line: &Line) -> Option<Result<LaneOp, String>> {
                 low: input(line, 2)?,
                 high: input(line, 3)?,
                 opposite: line.name.contains('x'),
-                // The bit named `fi` (fetch inactive) comes first, then `bound_ctrl`.
-                bound: select[0] || select[1],
+                // So AMD's RDNA 3 guide names the bits, `V_PERMLANE16_B32`; its pseudo-code leaves
+                // open what they do, so that DPP's meaning is taken.
+                fetch_inactive: select[0],
+                bound_ctrl: select[1],
             })
         },
         _ => return None,
@@ -254,7 +258,8 @@ impl LaneOp {
                 low,
                 high,
                 opposite,
-                bound,
+                fetch_inactive,
+                bound_ctrl,
             } => {
                 let low = low.fetch(wave, &mut b)[0];
                 let high = high.fetch(wave, &mut c)[0];
@@ -264,8 +269,10 @@ impl LaneOp {
                 for (lane, value) in out.iter_mut().enumerate() {
                     let row = (lane & !15) ^ if *opposite { 16 } else { 0 };
                     let from = row + (selectors >> (4 * (lane & 15)) & 15) as usize;
-                    if *bound || exec >> from & 1 == 1 {
+                    if *fetch_inactive || exec >> from & 1 == 1 {
                         *value = values[from];
+                    } else if *bound_ctrl {
+                        *value = 0;
                     }
                 }
                 wave.write(*dst, &out, exec);

@@ -11,6 +11,8 @@ pub(crate) enum Type {
     F16,
     B32,
     F32,
+    /// Two f16 in one register.
+    PairF16,
     B64,
     F64,
 }
@@ -19,7 +21,7 @@ impl Type {
     pub(crate) fn bits(self) -> u32 {
         match self {
             Type::B16 | Type::F16 => 16,
-            Type::B32 | Type::F32 => 32,
+            Type::B32 | Type::F32 | Type::PairF16 => 32,
             Type::B64 | Type::F64 => 64,
         }
     }
@@ -209,6 +211,10 @@ pub(crate) fn flush_denormal(value: u32, ty: Type) -> u32 {
     let (exponent, sign) = match ty {
         Type::F32 => (0x7f80_0000, 0x8000_0000),
         Type::F16 => (0x7c00, 0x8000),
+        Type::PairF16 => {
+            let half = |value: u32| flush_denormal(value & 0xffff, Type::F16);
+            return half(value) | half(value >> 16) << 16;
+        }
         _ => return value,
     };
     if value & exponent == 0 {

@@ -148,3 +148,16 @@ fn lanes_read_other_lanes() {
         }
     }
 }
+
+#[test]
+fn a_lane_number_beyond_the_wave_wraps_around() {
+    let text = "s_movk_i32 s23, 0xe7\ns_nop 4\nv_readlane_b32 s20, v1, s23\n\
+                v_writelane_b32 v0, 17, s23";
+    for run in of(text) {
+        assert_eq!(run.mask, u64::from(run.inputs[0][39]));
+        for lane in 0..LANES {
+            let kept = run.inputs[2][lane];
+            assert_eq!(run.v0[lane], if lane == 39 { 17 } else { kept });
+        }
+    }
+}

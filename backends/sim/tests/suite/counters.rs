@@ -1,7 +1,7 @@
 //! Counters, and that nothing depends on the number of threads.
 
 use proptest::prelude::*;
-use tilefold_sim::{Arg, Check, Launch, Moved, Report, Simulator, Space};
+use tilefold_sim::{Arg, Check, Checks, Launch, Moved, Report, Simulator, Space};
 
 use crate::{Bytes, build};
 
@@ -27,11 +27,11 @@ ds_load_b{bits} {}, v2
         registers(8),
         registers(12)
     );
-    let object = build::kernel(chip, &body);
+    let object = build::kernel_in(chip, addresses.len(), &body);
     let mut simulator = Simulator::new();
     let a = simulator.memory.alloc_input(&addresses.bytes());
     let launch = Launch {
-        block: [32, 1, 1],
+        block: [addresses.len() as u32, 1, 1],
         args: vec![Arg::Buffer(a)],
         ..Launch::default()
     };
@@ -86,14 +86,17 @@ proptest! {
         chip in prop::sample::select(vec!["gfx1100", "gfx1201"]),
         width in prop::sample::select(vec![1_u32, 2, 4]),
         stride in 0..9_u32,
-        noise in prop::collection::vec(0..4_u32, 32),
+        lanes in prop::sample::select(vec![32_u32, 64]),
+        noise in prop::collection::vec(0..4_u32, 64),
     ) {
         // Strided with some lanes moved, so that banks are shared and words are too.
-        let addresses: Vec<u32> = (0..32_u32)
+        let addresses: Vec<u32> = (0..lanes)
             .map(|lane| (lane * stride + noise[lane as usize] / 3 * 7) % 60 * 4 * width)
             .collect();
         let report = conflicts(chip, width, &addresses);
-        let expected = brute_force(chip, width, &addresses);
+        // A wave of 64 lanes is served in two passes.
+        let passes = addresses.chunks(32);
+        let expected = passes.map(|pass| brute_force(chip, width, pass)).sum::<u64>();
         prop_assert_eq!(report.counters.lds_conflict_cycles_read, expected);
         prop_assert_eq!(report.counters.lds_conflict_cycles_write, expected);
         let sum: u64 = report.counters.conflicts.iter().map(|inst| inst.cycles).sum();
@@ -116,6 +119,38 @@ fn a_padded_column_has_none_and_a_plain_one_all() {
             .lds_conflict_cycles_read,
         0
     );
+}
+
+#[test]
+fn the_same_pattern_at_another_byte_may_conflict() {
+    // Two bytes 127 apart, moved by a byte at a time: in the words 0 and 31 at first, then in 0 and
+    // 32, which share a bank.
+    let body = "
+v_mul_u32_u24 v2, 0x7f, v0
+s_mov_b32 s8, 0
+again:
+ds_load_u8 v3, v2
+{lds}
+v_add_nc_u32 v2, 1, v2
+s_add_co_i32 s8, s8, 1
+s_cmp_lt_i32 s8, 4
+s_cbranch_scc1 again
+";
+    for chip in ["gfx1100", "gfx1201"] {
+        let body = match chip {
+            "gfx1201" => body.to_owned(),
+            _ => body.replace("s_add_co_i32", "s_add_i32"),
+        };
+        let launch = Launch {
+            block: [2, 1, 1],
+            checks: Checks::all().without(Check::LdsUninitialized),
+            ..Launch::default()
+        };
+        let object = build::kernel(chip, &body);
+        let report = Simulator::new().launch(&object, "k", launch).unwrap();
+        assert!(report.passed(), "{chip}: {:#?}", report.findings);
+        assert_eq!(report.counters.lds_conflict_cycles_read, 3, "{chip}");
+    }
 }
 
 #[test]

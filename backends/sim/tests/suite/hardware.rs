@@ -1,8 +1,8 @@
 //! Hardware registers, the modes of a wave and the time.
 
-use tilefold_sim::{Arg, Check, CodeObject, Launch, Report, Simulator};
+use tilefold_sim::{Arg, Check, CodeObject, Error, Launch, Report, Simulator};
 
-use crate::{build, words};
+use crate::{Bytes, build, floats, words};
 
 fn run(object: &CodeObject, block: u32) -> (Report, Vec<u32>) {
     let mut simulator = Simulator::new();
@@ -146,6 +146,130 @@ fn denormals_are_kept_or_dropped_by_the_mode() {
                 assert_eq!((out[at], out[at + 4]), (same, larger), "{chip} {mode} {at}");
             }
         }
+    }
+}
+
+#[test]
+fn any_field_of_the_denormal_modes_can_be_set() {
+    for chip in CHIPS {
+        let (mode, load, store) = match chip {
+            "gfx950" => ("HW_REG_MODE", "s_load_dwordx2", "global_store_dwordx4"),
+            "gfx1201" => ("HW_REG_WAVE_MODE", "s_load_b64", "global_store_b128"),
+            _ => ("HW_REG_MODE", "s_load_b64", "global_store_b128"),
+        };
+        let body = format!(
+            "{load} s[4:5], s[0:1], 0x0\ns_mov_b32 s12, 0x15\n\
+             s_setreg_imm32_b32 hwreg({mode}, 4, 4), 0\n\
+             s_setreg_imm32_b32 hwreg({mode}, 4, 2), 3\ns_getreg_b32 s8, hwreg({mode}, 0, 8)\n\
+             s_setreg_imm32_b32 hwreg({mode}, 7, 1), 1\ns_getreg_b32 s9, hwreg({mode}, 0, 8)\n\
+             s_setreg_b32 hwreg({mode}, 5, 3), s12\ns_getreg_b32 s10, hwreg({mode}, 0, 8)\n\
+             s_setreg_b32 hwreg({mode}, 4, 2), s12\n\
+             s_getreg_b32 s11, hwreg({mode}, 0, 8)\n\
+             v_mov_b32 v0, 0\nv_mov_b32 v2, s8\nv_mov_b32 v3, s9\nv_mov_b32 v4, s10\n\
+             v_mov_b32 v5, s11\n{{scalar}}\n{store} v0, v[2:5], s[4:5]"
+        );
+        let (report, out) = run(&build::kernel(chip, &body), 1);
+        assert!(report.passed(), "{chip}: {:#?}", report.findings);
+        assert_eq!(out[..4], [0x30, 0xb0, 0xb0, 0x90], "{chip}");
+    }
+}
+
+#[test]
+fn divisions_that_flush_denormals_run() {
+    // LLVM keeps denormals between the scales and the fixup of a division that is right to the last
+    // bit.
+    const SOURCE: &str = "
+kernel void k(global float *z, global const float *x) {
+    int i = get_local_id(0);
+    z[i] = x[i] / x[i + 8];
+}";
+    let flags = [
+        "-cl-denorms-are-zero",
+        "-cl-fp32-correctly-rounded-divide-sqrt",
+    ];
+    let (x, y) = (
+        [1.0, 3.0, -7.0, 1e30, 1e-20, 0.0, 5e-39, 1.0],
+        [3.0, 7.0, 11.0, 1e-9, 1e20, 3.0, 1.0, 1e38_f32],
+    );
+    let expected: Vec<f32> = (0..8)
+        .map(|at| {
+            let quotient: f32 = match x[at] == 5e-39 {
+                true => 0.0,
+                false => x[at] / y[at],
+            };
+            if quotient.is_subnormal() {
+                0.0
+            } else {
+                quotient
+            }
+        })
+        .collect();
+    for chip in CHIPS {
+        let object = build::compile_with(chip, SOURCE, &flags);
+        let mut simulator = Simulator::new();
+        let out = simulator.memory.alloc_output(32);
+        let input = simulator.memory.alloc_input(&[x, y].concat().bytes());
+        let launch = Launch {
+            block: [8, 1, 1],
+            args: [out, input].map(Arg::Buffer).to_vec(),
+            ..Launch::default()
+        };
+        let report = simulator.launch(&object, "k", launch).unwrap();
+        assert!(report.passed(), "{chip}: {:#?}", report.findings);
+        assert_eq!(floats(&simulator.memory.read(out)), expected, "{chip}");
+    }
+}
+
+#[test]
+fn packed_conversions_drop_denormals_as_single_ones_do() {
+    // A denormal of each sign and a number.
+    let body = "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_mov_b32 v0, 0\nv_mov_b32 v6, 0x358637bd\n\
+                v_mov_b32 v7, 0xb58637bd\nv_cvt_pk_f16_f32 v2, v6, v7\n\
+                s_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 0\n\
+                v_cvt_pk_f16_f32 v3, v6, v7\nv_cvt_pk_f16_f32 v4, v7, 1.0\n\
+                v_cvt_f16_f32 v5, v7\n{scalar}\nglobal_store_dwordx4 v0, v[2:5], s[4:5]";
+    let (report, out) = run(&build::kernel("gfx950", body), 1);
+    assert!(report.passed(), "{:#?}", report.findings);
+    assert_eq!(out[..4], [0x8011_0011, 0x8000_0000, 0x3c00_8000, 0x8000]);
+}
+
+#[test]
+fn a_trap_ends_the_launch_where_it_is_reached() {
+    // LLVM puts nothing behind the trap; another kernel of many registers follows in the file.
+    const SOURCE: &str = "
+kernel void k(global uint *y, int n) {
+    if (n == 7) __builtin_trap();
+    y[get_local_id(0)] = n;
+}
+kernel void z(global float *y, global const float *x) {
+    float s[40], sum = 0;
+    for (int i = 0; i < 40; i++) s[i] = x[i * 64 + get_local_id(0)];
+    for (int i = 0; i < 40; i++)
+        for (int j = 0; j < 40; j++) sum += s[i] * s[j] * s[(i + j) % 40];
+    y[get_local_id(0)] = sum;
+}";
+    for chip in CHIPS {
+        let object = build::compile(chip, SOURCE);
+        assert_eq!(object.unsupported("k").unwrap(), [], "{chip}");
+        let run = |n: i32| {
+            let mut simulator = Simulator::new();
+            let out = simulator.memory.alloc_output(16);
+            let launch = Launch {
+                grid: [2, 1, 1],
+                block: [4, 1, 1],
+                args: vec![Arg::Buffer(out), Arg::Bytes(n.to_le_bytes().to_vec())],
+                ..Launch::default()
+            };
+            let result = simulator.launch(&object, "k", launch);
+            result.map(|_| words(&simulator.memory.read(out)))
+        };
+        assert_eq!(run(3).unwrap(), [3; 4], "{chip}");
+        let error = run(7).unwrap_err();
+        let Error::Trap { number, wave, .. } = error else {
+            panic!("{chip}: {error}");
+        };
+        assert_eq!((number, wave), (2, 0));
+        assert!(error.to_string().contains("the kernel trapped"), "{error}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Instructions that move values between lanes, and memory accesses of every width.
 
-use crate::instructions::{BOTH, execute};
+use crate::instructions::{BOTH, execute, execute_all};
 
 #[test]
 fn lanes_and_masks() {
@@ -175,6 +175,115 @@ fn accesses_of_every_width() {
         );
         for ([a, c, _], [old, new, _]) in execute(chip, &text) {
             assert_eq!((old, new), (c, a.wrapping_add(c)), "{chip}");
+        }
+    }
+}
+
+#[test]
+fn lanes_that_are_switched_off_are_read_as_the_instruction_says() {
+    // What a lane reads of one that is off: nothing, zero, or its value.
+    #[derive(Clone, Copy)]
+    enum Off {
+        Keeps,
+        Zero,
+        Value,
+    }
+    const EXEC: u32 = 0x0ff1_3c35;
+    const SELECT: u64 = 0xfed1_ba98_7654_0213;
+    let on = |lane: usize| EXEC >> lane & 1 == 1;
+    let reversed = |lane: usize| lane ^ 7;
+    let picked = |lane: usize| (lane & 16) + (SELECT >> (4 * (lane % 16)) & 15) as usize;
+    let across = |lane: usize| picked(lane) ^ 16;
+    type From<'a> = &'a dyn Fn(usize) -> usize;
+    let dpp8 = "v_mov_b32_dpp v0, v1 dpp8:[7,6,5,4,3,2,1,0]";
+    let table: [(&str, &str, From<'_>, Off); 10] = [
+        (dpp8, "", &reversed, Off::Zero),
+        (dpp8, " fi:1", &reversed, Off::Value),
+        ("v_permlane16_b32 v0, v1, s12, s13", "", &picked, Off::Keeps),
+        (
+            "v_permlane16_b32 v0, v1, s12, s13",
+            " op_sel:[1,0]",
+            &picked,
+            Off::Value,
+        ),
+        (
+            "v_permlane16_b32 v0, v1, s12, s13",
+            " op_sel:[0,1]",
+            &picked,
+            Off::Zero,
+        ),
+        (
+            "v_permlane16_b32 v0, v1, s12, s13",
+            " op_sel:[1,1]",
+            &picked,
+            Off::Value,
+        ),
+        (
+            "v_permlanex16_b32 v0, v1, s12, s13",
+            "",
+            &across,
+            Off::Keeps,
+        ),
+        (
+            "v_permlanex16_b32 v0, v1, s12, s13",
+            " op_sel:[1,0]",
+            &across,
+            Off::Value,
+        ),
+        (
+            "v_permlanex16_b32 v0, v1, s12, s13",
+            " op_sel:[0,1]",
+            &across,
+            Off::Zero,
+        ),
+        (
+            "v_permlanex16_b32 v0, v1, s12, s13",
+            " op_sel:[1,1]",
+            &across,
+            Off::Value,
+        ),
+    ];
+    for chip in BOTH {
+        let texts: Vec<String> = table
+            .iter()
+            .map(|(text, modifier, ..)| {
+                format!(
+                    "s_mov_b32 s12, {:#x}\ns_mov_b32 s13, {:#x}\ns_mov_b32 exec_lo, {EXEC:#x}\n\
+                     {text}{modifier}\ns_mov_b32 exec_lo, -1",
+                    SELECT as u32,
+                    SELECT >> 32
+                )
+            })
+            .collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for (all, (text, modifier, from, off)) in execute_all(chip, &texts).iter().zip(table) {
+            for wave in all.chunks(32) {
+                for (lane, (input, out)) in wave.iter().enumerate() {
+                    let expected = match (on(lane), on(from(lane)), off) {
+                        (false, ..) | (_, false, Off::Keeps) => input[2],
+                        (_, false, Off::Zero) => 0,
+                        _ => wave[from(lane)].0[0],
+                    };
+                    assert_eq!(out[0], expected, "{chip} {text}{modifier} lane {lane}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lane_number_beyond_the_wave_wraps_around() {
+    for chip in BOTH {
+        let read = "s_movk_i32 s12, 0x67\nv_readlane_b32 s20, v1, s12";
+        for wave in execute(chip, read).chunks(32) {
+            assert!(wave.iter().all(|(_, out)| out[2] == wave[7].0[0]), "{chip}");
+        }
+        let write = "s_movk_i32 s12, 0x47\nv_writelane_b32 v0, s21, s12";
+        for wave in execute(chip, write).chunks(32) {
+            for (lane, (input, out)) in wave.iter().enumerate() {
+                let written = if lane == 7 { 0x1234_5678 } else { input[2] };
+                assert_eq!(out[0], written, "{chip} lane {lane}");
+            }
         }
     }
 }

@@ -213,6 +213,18 @@ fn extrema(t: &mut Table) {
         BITS,
         op(move |[a, b, _], _| (both(a, b), false)),
     );
+    let wide = bits(t, 52, 64);
+    let (doubles, of_doubles) = ("DD, d0, d1", (Kind::Bits, 64));
+    if t.gfx12() {
+        let max = op(move |[a, b, _], _| (wide.max(a, b), false));
+        t.kind("v_max_num_f64", "e32 e64", doubles, of_doubles, max);
+        let min = op(move |[a, b, _], _| (wide.min(a, b), false));
+        t.kind("v_min_num_f64", "e32 e64", doubles, of_doubles, min);
+        for (name, larger) in [("v_maximum_f64", true), ("v_minimum_f64", false)] {
+            let model = op(move |[a, b, _], _| (wide.keep_nan(a, b, larger), false));
+            t.kind(name, "3", doubles, of_doubles, model);
+        }
+    }
     if !t.gfx9() {
         return;
     }
@@ -281,7 +293,6 @@ fn extrema(t: &mut Table) {
             }),
         );
     }
-    let wide = bits(t, 52, 64);
     t.kind(
         "v_max_f64",
         "3",
