@@ -90,7 +90,7 @@ const RETRIES: usize = 12;
 pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error> {
     let start = Instant::now();
     let search = Search::new(spec, &[]);
-    let (mut search_ms, mut spilled) = (0.0, 0);
+    let (mut search_ms, mut spilled, mut layout_work) = (0.0, 0, 0);
     let mut limits = Limits::default();
     let mut best: Option<Compiled> = None;
     for _ in 0..=RETRIES {
@@ -104,6 +104,10 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
         let Some(found) = decide(proposals, options)? else {
             break;
         };
+        // All searches for one spec share what there is to spend.
+        let spent = found.search.proposals.layout_work;
+        limits.layouts.work = limits.layouts.work.saturating_sub(spent);
+        layout_work += spent;
         spilled += found.search.scores.iter().filter(|it| it.spills()).count();
         limits.spare_vgprs = found.search.spare_vgprs(limits.spare_vgprs);
         if best
@@ -118,6 +122,7 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
     }
     let mut kept = best.expect("without spare registers the search proposes something");
     kept.search.spilled = spilled;
+    kept.search.layout_work = layout_work;
     kept.compile_ms.plan = search_ms;
     kept.compile_ms.total = start.elapsed().as_secs_f64() * 1e3;
     Ok(kept)
@@ -143,6 +148,7 @@ fn decide(proposals: Proposals, options: &CompileOptions) -> Result<Option<Compi
             scores,
             kept: best,
             spilled: 0,
+            layout_work: 0,
         };
         kept
     }))
@@ -218,6 +224,9 @@ pub struct Searched {
     /// Plans that were compiled, in this search and those before, and refused because their
     /// registers went to memory.
     pub spilled: usize,
+    /// Work of the searches for places in LDS, of this search and those before; see
+    /// [`tilefold_passes::search::layouts::Limits`].
+    pub layout_work: u64,
 }
 
 impl Searched {

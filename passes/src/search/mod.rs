@@ -155,7 +155,8 @@ impl<'a> Search<'a> {
                 )
             }
         };
-        let mut placing = Placing::new(&open, spec, kernels.iter().map(|(choices, _)| choices));
+        let choices = kernels.iter().map(|(choices, _)| choices);
+        let mut placing = Placing::new(&open, spec, limits.layouts, choices);
         let mut proposals = Proposals {
             plans: Vec::new(),
             schedules: found,

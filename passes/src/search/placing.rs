@@ -29,6 +29,7 @@ impl<'a> Placing<'a> {
     pub fn new<'c>(
         open: &'a Open<'a>,
         spec: &'a Spec,
+        limits: Limits,
         kernels: impl Iterator<Item = &'c Choices>,
     ) -> Self {
         let mut uses: Vec<TileUse> = Vec::new();
@@ -40,7 +41,7 @@ impl<'a> Placing<'a> {
         Self {
             open,
             spec,
-            searches: Searches::new(Limits::default(), uses.len()),
+            searches: Searches::new(limits, uses.len()),
             found: Vec::new(),
         }
     }

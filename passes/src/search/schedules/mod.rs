@@ -25,6 +25,7 @@ pub use language::{Choice, Choices, Kind, Leaf};
 pub use rules::{Rule, rules};
 pub use weigh::{Figures, TOO_FEW_SPARE, Weighed};
 
+use super::layouts;
 use egg::{EGraph, FlatTerm, RecExpr, Rewrite, Runner, SimpleScheduler};
 use language::kernel;
 use options::Options;
@@ -52,6 +53,8 @@ pub struct Limits {
     /// Registers that a wave must have besides those that the model expects: more than those of
     /// kernels that spilled when they were compiled.
     pub spare_vgprs: i64,
+    /// What the searches for the places of tiles in LDS may spend.
+    pub layouts: layouts::Limits,
 }
 
 impl Default for Limits {
@@ -59,6 +62,7 @@ impl Default for Limits {
         Self {
             combinations: COMBINATIONS,
             spare_vgprs: 0,
+            layouts: layouts::Limits::default(),
         }
     }
 }
