@@ -40,7 +40,7 @@ build: setup
 	cargo build --release --locked
 
 run: build
-	./target/release/tilefold run $(SPEC)
+	cargo run --quiet --release --locked -- run $(SPEC)
 
 test: setup
 	cargo test --workspace --locked
