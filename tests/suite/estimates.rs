@@ -4,7 +4,6 @@ use tilefold::{
     CompileOptions, Compiled, ElementType, Gemm, OperandLayout, Prefetch, compile,
     report::CompileReport,
 };
-use tilefold_passes::search::layouts::Limits;
 
 use ElementType::{Bf8, Bf16, F16, F32, Fp8};
 use OperandLayout::{Col, Row};
@@ -87,10 +86,12 @@ fn a_given_tile_is_kept_from_spilling_as_far_as_can_be() {
     let compiled = given(None);
     assert!(!compiled.search.scores[compiled.search.kept].spills());
     assert!(compiled.search.spilled > 0, "the first plan spills");
-    // Searching again spends what the first search left.
-    let last = compiled.search.proposals.layout_work;
-    let all = compiled.search.layout_work;
-    assert!(last < all && all <= Limits::default().work, "{last} {all}");
+    // The tile is searched once, however many schedules are tried.
+    let (again, all) = (
+        compiled.search.proposals.layout_work,
+        compiled.search.layout_work,
+    );
+    assert!(again == 0 && all > 0, "{again} of {all}");
     assert!(CompileReport::new(&compiled).warnings.is_empty());
     let compiled = given(Some(Prefetch::None));
     assert!(compiled.search.scores[compiled.search.kept].spills());

@@ -16,8 +16,9 @@ pub use why::alternatives;
 
 use crate::plan::{Plan, load_of, mma_of, plain_problem, prefetch_of};
 use layouts::LayoutSearch;
-use placing::Placing;
+use placing::{Placed, Placing};
 use schedules::{Choices, Leaf, Limits, Open, Refused, ScheduleSearch, Step, TOO_FEW_SPARE};
+use std::cell::RefCell;
 use tilefold_dialect::{
     atoms::MmaAtom,
     plan::{LdsLayout, PartialPlan, Prefetch},
@@ -91,12 +92,18 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
 pub struct Search<'a> {
     spec: &'a Spec,
     without: &'a [&'a str],
+    /// Where tiles lie in LDS, as searches before have found it.
+    placed: RefCell<Placed>,
 }
 
 impl<'a> Search<'a> {
     /// The search for a spec, with rule families left out as in [`plans_without`].
     pub fn new(spec: &'a Spec, without: &'a [&'a str]) -> Self {
-        Self { spec, without }
+        Self {
+            spec,
+            without,
+            placed: RefCell::default(),
+        }
     }
 
     /// The plans within limits. There are none where no kernel has as many registers to spare as
@@ -156,7 +163,8 @@ impl<'a> Search<'a> {
             }
         };
         let choices = kernels.iter().map(|(choices, _)| choices);
-        let mut placing = Placing::new(&open, spec, limits.layouts, choices);
+        let mut placed = self.placed.borrow_mut();
+        let mut placing = Placing::new(&open, spec, limits.layouts, &mut placed, choices);
         let mut proposals = Proposals {
             plans: Vec::new(),
             schedules: found,

@@ -20,21 +20,26 @@ pub(super) struct Placing<'a> {
     open: &'a Open<'a>,
     spec: &'a Spec,
     searches: Searches,
-    /// What was found before.
-    found: Vec<(TileUse, Option<LayoutSearch>)>,
+    found: &'a mut Placed,
 }
 
+/// What searches have found.
+pub(super) type Placed = Vec<(TileUse, Option<LayoutSearch>)>;
+
 impl<'a> Placing<'a> {
-    /// For kernels with these choices, which share what there is to spend.
+    /// For kernels with these choices, which share what there is to spend on what is not `found`
+    /// yet.
     pub fn new<'c>(
         open: &'a Open<'a>,
         spec: &'a Spec,
         limits: Limits,
+        found: &'a mut Placed,
         kernels: impl Iterator<Item = &'c Choices>,
     ) -> Self {
         let mut uses: Vec<TileUse> = Vec::new();
         for usage in kernels.flat_map(|it| uses_of(open, spec, it)).flatten() {
-            if !uses.contains(&usage) {
+            let known = found.iter().any(|(known, _)| *known == usage);
+            if !known && !uses.contains(&usage) {
                 uses.push(usage);
             }
         }
@@ -42,7 +47,7 @@ impl<'a> Placing<'a> {
             open,
             spec,
             searches: Searches::new(limits, uses.len()),
-            found: Vec::new(),
+            found,
         }
     }
 

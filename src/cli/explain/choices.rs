@@ -35,7 +35,7 @@ pub struct Choice {
     /// Of these what is refused, in lines.
     #[serde(skip)]
     pub alone_refused: Vec<String>,
-    /// Kernels with another value that cannot be built, by what refused them.
+    /// Kernels with another value that the search leaves out, by the reason.
     pub refused: Refused,
 }
 

@@ -5,7 +5,8 @@
 
 use super::{
     Choices, Figures, Kind, Leaf, MARGIN, Open, Options, Refused, Weighed, Weigher,
-    weigh::TOO_FEW_SPARE,
+    counts::repeats,
+    weigh::{READ_TOO_FAR, TOO_FEW_SPARE, TOO_MANY_VGPRS, TOO_MANY_WAVES, TOO_MUCH_LDS},
 };
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -236,23 +237,21 @@ fn judge(
     weigher.figures(choices).map_err(|reason| {
         let machine = open.machine;
         let [need, limit] = match reason {
-            "more LDS than a workgroup has" => [
+            TOO_MUCH_LDS => [
                 Some(weigher.lds_needed(choices)),
                 Some(i64::from(machine.lds.per_workgroup)),
             ],
-            "more registers than a wave has" => weigher
+            TOO_MANY_VGPRS => weigher
                 .registers(choices)
                 .map_or([None; 2], |registers| registers.map(Some)),
-            "more waves than a workgroup has" => [
+            TOO_MANY_WAVES => [
                 Some(choices.waves[0] * choices.waves[1]),
                 Some(i64::from(machine.max_waves_per_workgroup)),
             ],
-            "fragments read farther ahead than a K slice" => {
+            READ_TOO_FAR => {
                 let instructions = open.atom(choices).map(|atom| {
-                    let along = |axis: usize| {
-                        choices.block[axis] / (atom.shape[axis] * choices.waves[axis])
-                    };
-                    along(0) * along(1) * atom.instructions
+                    let [along_m, along_n, _] = repeats(atom, choices);
+                    along_m * along_n * atom.instructions
                 });
                 [Some(choices.ahead), instructions]
             }

@@ -41,9 +41,9 @@ impl Counts {
         let element = i64::from(atom.input.bits()) / 8;
         let threads = waves[0] * waves[1] * atom.wave;
         let loads = [block[0], block[1]].map(|rows| rows * block[2] * element / (WIDEST * threads));
-        let read = WIDEST.min(atom.input_values() * element);
-        let layouts = [&problem.a.layout, &problem.b.layout];
-        let across = [0, 1].map(|operand| order(operand, layouts[operand]) != "row");
+        let fragment = atom.input_values() * element;
+        let read = WIDEST.min(fragment);
+        let across = across(problem);
         let (mut stores, mut moves) = (0, 0);
         for operand in 0..2 {
             let count = loads[operand];
@@ -78,7 +78,7 @@ impl Counts {
         Self {
             mma,
             loads,
-            reads: (rm + rn) * rk * ((atom.input_vgprs() + 3) / 4),
+            reads: (rm + rn) * rk * (fragment / read),
             stores,
             moves,
             waits: waits + 2,
@@ -93,6 +93,12 @@ impl Counts {
         let memory = self.loads[0] + self.loads[1] + self.reads + self.stores;
         (self.mma + memory + self.moves + self.waits + self.scalar) as f64 / self.mma as f64
     }
+}
+
+/// The operands whose lines run across K.
+pub(super) fn across(problem: &Problem) -> [bool; 2] {
+    let layouts = [&problem.a.layout, &problem.b.layout];
+    [0, 1].map(|operand| order(operand, layouts[operand]) != "row")
 }
 
 /// Atoms of a wave along m, n and k.

@@ -2,11 +2,10 @@
 
 use super::{
     Choices, Limits, MARGIN, Open, Options, Refused, ScheduleSearch,
-    counts::{Counts, repeats},
+    counts::{Counts, across, repeats},
     finalists,
 };
 use crate::{
-    describe::order,
     early_commits::last_group,
     plan::{Registers, Schedule, packed},
     tiling::copy_threads,
@@ -15,7 +14,7 @@ use tilefold_cost::{Contiguous, Kernel, LdsInstructions, Model, Operand};
 use tilefold_dialect::{
     atoms::MmaAtom,
     plan::{Commit, Lead, Prefetch},
-    problem::{Extent, OperandLayout},
+    problem::Extent,
 };
 use tilefold_machine::{Access, Width, Workgroup};
 
@@ -28,6 +27,11 @@ const OTHER_VGPRS: i64 = 12;
 const ACROSS_VGPRS: i64 = 14;
 /// The refusal of what has fewer registers to spare than the search is asked for.
 pub const TOO_FEW_SPARE: &str = "no more registers to spare than kernels that spilled";
+/// The refusals that a figure decides.
+pub(super) const TOO_MANY_WAVES: &str = "more waves than a workgroup has";
+pub(super) const TOO_MUCH_LDS: &str = "more LDS than a workgroup has";
+pub(super) const TOO_MANY_VGPRS: &str = "more registers than a wave has";
+pub(super) const READ_TOO_FAR: &str = "fragments read farther ahead than a K slice";
 /// The best so many of those that the model weighs are tried with every choice that it does not.
 const EXPANDED: usize = 64;
 
@@ -202,7 +206,7 @@ impl<'a> Weigher<'a> {
         }
         let count = waves[0] * waves[1];
         if count > i64::from(machine.max_waves_per_workgroup) {
-            return Err("more waves than a workgroup has");
+            return Err(TOO_MANY_WAVES);
         }
         let divides = |extent: Extent, tile: i64| extent.exact().is_none_or(|it| it % tile == 0);
         // Blocks may reach over the edges of C, and K tiles may not.
@@ -211,8 +215,8 @@ impl<'a> Weigher<'a> {
             return Err("tiles that do not divide the problem");
         }
         let widest = 128 / i64::from(atom.input.bits());
-        for (operand, layout) in self.layouts().into_iter().enumerate() {
-            let along = usize::from(order(operand, layout) == "row");
+        for (operand, across) in across(problem).into_iter().enumerate() {
+            let along = usize::from(!across);
             let tile = [block[operand], k];
             if copy_threads(tile, along, count * atom.wave, widest).is_none() {
                 return Err("threads that cannot share a tile in 128-bit pieces");
@@ -225,20 +229,11 @@ impl<'a> Weigher<'a> {
         self.open.atom(choices).ok_or("no atom of that k")
     }
 
-    fn layouts(&self) -> [&'a OperandLayout; 2] {
-        [&self.open.problem.a.layout, &self.open.problem.b.layout]
-    }
-
     /// Bytes of LDS that a workgroup needs.
     pub(super) fn lds_needed(&self, choices: &Choices) -> i64 {
         let [m, n, k] = choices.block;
         let bits = i64::from(self.open.problem.a.element.bits());
         (m + n) * k * choices.buffers * bits / 8
-    }
-
-    /// The operands whose lines run across K.
-    fn across(&self) -> [bool; 2] {
-        [0, 1].map(|operand| order(operand, self.layouts()[operand]) != "row")
     }
 
     /// Vector registers that a wave needs, and those it has while its workgroup is resident.
@@ -258,7 +253,7 @@ impl<'a> Weigher<'a> {
             priority: choices.priority,
         };
         let need = Registers::of(atom, block, waves, prefetch, &schedule);
-        let turned = ACROSS_VGPRS * self.across().map(i64::from).iter().sum::<i64>();
+        let turned = ACROSS_VGPRS * across(self.open.problem).map(i64::from).iter().sum::<i64>();
         // A workgroup's waves share the SIMDs of one CU, and all must be resident.
         let count = waves[0] * waves[1];
         let per_simd = count.div_euclid(i64::from(machine.simds_per_cu)).max(1);
@@ -272,7 +267,7 @@ impl<'a> Weigher<'a> {
     pub(super) fn lds_bytes(&self, choices: &Choices) -> Result<i64, &'static str> {
         let bytes = self.lds_needed(choices);
         if bytes > i64::from(self.open.machine.lds.per_workgroup) {
-            return Err("more LDS than a workgroup has");
+            return Err(TOO_MUCH_LDS);
         }
         Ok(bytes)
     }
@@ -298,7 +293,7 @@ impl<'a> Weigher<'a> {
         }
         let [rm, rn, _] = repeats(atom, choices);
         if ahead > 1 && ahead > rm * rn * atom.instructions {
-            return Err("fragments read farther ahead than a K slice");
+            return Err(READ_TOO_FAR);
         }
         if lead == Lead::B && packed(atom) {
             return Err("accumulators that share registers along M");
@@ -314,7 +309,7 @@ impl<'a> Weigher<'a> {
         }
         let [vgprs, limit] = self.registers(choices)?;
         if vgprs > limit {
-            return Err("more registers than a wave has");
+            return Err(TOO_MANY_VGPRS);
         }
 
         let reached = |extent: Extent, tile: i64| match extent {
@@ -368,11 +363,12 @@ impl<'a> Weigher<'a> {
             return Ok(*cost);
         }
         let (problem, atom) = (self.open.problem, self.atom(choices)?);
+        let across = across(problem);
         let operand = |index: usize| Operand {
             bits: atom.input.bits(),
-            contiguous: match order(index, self.layouts()[index]) {
-                "row" => Contiguous::K,
-                _ => Contiguous::Outer,
+            contiguous: match across[index] {
+                true => Contiguous::Outer,
+                false => Contiguous::K,
             },
         };
         let exact = |extent: Extent| extent.exact().unwrap_or(TYPICAL) as u64;

@@ -3,9 +3,9 @@
 use super::{brute::verify, fp8, wmma};
 use tilefold_dialect::{element::ElementType, spec::Spec};
 use tilefold_passes::search::{
-    Proposals,
+    Search,
     layouts::{LayoutSearch, Limits, Searches, TileUse, check, search},
-    plans,
+    plans, schedules,
 };
 
 const ALL: Limits = Limits {
@@ -98,9 +98,9 @@ fn searches_share_what_there_is() {
     assert!(searches.work() < 2 * all - all / 4);
 }
 
-fn planned(chip: &str, element: &str, orders: [&str; 2], tile: &str) -> Proposals {
+fn open(chip: &str, element: &str, orders: [&str; 2], tile: &str) -> Spec {
     let [a, b] = orders;
-    let spec = Spec::from_toml(
+    Spec::from_toml(
         "open.toml",
         format!(
             "arch = \"{chip}\"\n[gemm]\nm = 4096\nn = 4096\nk = 4096\n\
@@ -109,8 +109,33 @@ fn planned(chip: &str, element: &str, orders: [&str; 2], tile: &str) -> Proposal
              c = {{ type = \"f32\", layout = \"col\" }}\naccumulate = \"f32\"\n[tile]\n{tile}\n"
         ),
     )
-    .unwrap();
-    plans(&spec).unwrap()
+    .unwrap()
+}
+
+#[test]
+fn the_limits_of_a_spec_are_those_of_its_searches() {
+    let spec = open(
+        "gfx1201",
+        "f16",
+        ["row", "col"],
+        "block = [\"_\", \"_\", 32]",
+    );
+    let within = |layouts| {
+        let limits = schedules::Limits {
+            layouts,
+            ..schedules::Limits::default()
+        };
+        Search::new(&spec, &[]).plans(&limits).unwrap()
+    };
+    let whole = within(Limits::default()).layout_work;
+    let half = Limits {
+        work: whole / 2,
+        ..Limits::default()
+    };
+    let cut = within(half);
+    assert!(cut.layout_work < whole, "{} of {whole}", cut.layout_work);
+    let mut found = cut.plans[0].layouts.iter().flatten();
+    assert!(found.any(|found| !found.complete));
 }
 
 #[test]
@@ -142,7 +167,7 @@ fn tiles_of_many_factors_stay_within_the_limits_of_a_spec() {
         ),
     ] {
         let what = format!("{chip} {element} {orders:?} {tile}");
-        let found = planned(chip, element, orders, tile);
+        let found = plans(&open(chip, element, orders, tile)).unwrap();
         assert!(
             (1..=most).contains(&found.layout_work),
             "{what}: {}",
