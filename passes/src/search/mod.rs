@@ -17,7 +17,7 @@ pub use why::alternatives;
 use crate::plan::{Plan, load_of, mma_of, plain_problem, prefetch_of};
 use layouts::LayoutSearch;
 use placing::{Placed, Placing};
-use schedules::{Choices, Leaf, Limits, Open, Refused, ScheduleSearch, Step, TOO_FEW_SPARE};
+use schedules::{Choices, Leaf, Limits, Open, Reason, Refused, ScheduleSearch, Step};
 use std::cell::RefCell;
 use tilefold_dialect::{
     atoms::MmaAtom,
@@ -142,7 +142,9 @@ impl<'a> Search<'a> {
                 let kernels = finalists.map(|it| (it.choices, Some(it.figures))).collect();
                 (kernels, Some(found))
             }
-            Err(refused) if refused.contains_key(TOO_FEW_SPARE) => return Ok(Proposals::default()),
+            Err(refused) if refused.contains_key(&Reason::TooFewSpare) => {
+                return Ok(Proposals::default());
+            }
             // What the rules do not reach has no figures, only choices that take fewer registers.
             Err(_) if limits.spare_vgprs > 0 => {
                 let kernels = default.as_ref().map_or_else(
@@ -318,7 +320,7 @@ fn nothing_left(spec: &Spec, fixed: &[Leaf], refused: &Refused) -> Option<SpecEr
         return None;
     }
     let said: Vec<String> = fixed.iter().map(Leaf::to_string).collect();
-    let mut reasons: Vec<(&str, usize)> = refused.iter().map(|(why, n)| (*why, *n)).collect();
+    let mut reasons: Vec<(Reason, usize)> = refused.iter().map(|(why, n)| (*why, *n)).collect();
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let tried: usize = reasons.iter().map(|(_, count)| count).sum();
     let why: Vec<String> = reasons

@@ -4,6 +4,7 @@ mod brute;
 mod found;
 mod limits;
 pub mod meaning;
+mod rules;
 
 use tilefold_dialect::{atoms::MmaAtom, element::ElementType};
 use tilefold_machine::Machine;

@@ -8,7 +8,7 @@ use tilefold::{Compiled, Score};
 use tilefold_passes::search::{
     Proposal, alternatives,
     schedules::{
-        Alternatives, Choices, Decided, Figures, Kind, Leaf, MARGIN, Refusal, Refused, Step,
+        Alternatives, Choices, Decided, Figures, Kind, Leaf, MARGIN, Reason, Refusal, Refused, Step,
         Weighed, Why,
     },
 };
@@ -343,7 +343,7 @@ impl Case<'_> {
 
 /// What refuses the plan with other values of one choice, reason by reason: `8 (8 of 4): reason`.
 pub fn grouped(alone: &[(Leaf, Result<Figures, Refusal>)]) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut reasons: Vec<(Reason, Vec<String>)> = Vec::new();
     for (leaf, figures) in alone {
         let Err(refusal) = figures else { continue };
         let figure = match (refusal.need, refusal.limit) {
@@ -356,7 +356,7 @@ pub fn grouped(alone: &[(Leaf, Result<Figures, Refusal>)]) -> Vec<String> {
             None => reasons.push((refusal.reason, vec![value])),
         }
     }
-    let text = |(reason, values): (&str, Vec<String>)| format!("{}: {reason}", values.join(", "));
+    let text = |(reason, values): (Reason, Vec<String>)| format!("{}: {reason}", values.join(", "));
     reasons.into_iter().map(text).collect()
 }
 

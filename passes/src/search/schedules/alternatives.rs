@@ -4,9 +4,8 @@
 //! order. The answer is for people to read: nothing is decided here.
 
 use super::{
-    Choices, Figures, Kind, Leaf, MARGIN, Open, Options, Refused, Weighed, Weigher,
+    Choices, Figures, Kind, Leaf, MARGIN, Open, Options, Reason, Refused, Weighed, Weigher,
     counts::repeats,
-    weigh::{READ_TOO_FAR, TOO_FEW_SPARE, TOO_MANY_VGPRS, TOO_MANY_WAVES, TOO_MUCH_LDS},
 };
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -42,8 +41,8 @@ pub struct Why {
 /// What keeps a kernel from being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// The reason, in the words of [`super::ScheduleSearch::refused`].
-    pub reason: &'static str,
+    /// The reason, as in [`super::ScheduleSearch::refused`].
+    pub reason: Reason,
     /// What the kernel needs, where the reason is a figure's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub need: Option<i64>,
@@ -106,7 +105,7 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, spare_vgprs: i64) -> Opti
     let options = Options::of(&super::saturate(open).egraph);
     let mut weigher = Weigher::new(open)?;
     let mut refused: Vec<Refused> = vec![Refused::new(); Kind::ALL.len()];
-    let mut refuse = |choices: &Choices, kinds: &[Kind], reason: &'static str, count: usize| {
+    let mut refuse = |choices: &Choices, kinds: &[Kind], reason: Reason, count: usize| {
         for (kind, refused) in Kind::ALL.iter().zip(&mut refused) {
             if kinds.contains(kind) && choices.get(*kind) != kernel.get(*kind) {
                 *refused.entry(reason).or_default() += count;
@@ -136,7 +135,7 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, spare_vgprs: i64) -> Opti
             for choices in options.schedules(tile) {
                 match weigher.figures(&choices) {
                     Ok(figures) if figures.spare_vgprs < spare_vgprs => {
-                        refuse(&choices, &Kind::ALL, TOO_FEW_SPARE, 1);
+                        refuse(&choices, &Kind::ALL, Reason::TooFewSpare, 1);
                     }
                     Ok(figures) => weighed.push(Weighed { choices, figures }),
                     Err(reason) => refuse(&choices, &Kind::ALL, reason, 1),
@@ -150,7 +149,7 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, spare_vgprs: i64) -> Opti
         let figures = judge(open, &mut weigher, choices)?;
         if figures.spare_vgprs < spare_vgprs && choices != kernel {
             return Err(Refusal {
-                reason: TOO_FEW_SPARE,
+                reason: Reason::TooFewSpare,
                 need: Some(spare_vgprs),
                 limit: Some(figures.spare_vgprs),
             });
@@ -237,18 +236,18 @@ fn judge(
     weigher.figures(choices).map_err(|reason| {
         let machine = open.machine;
         let [need, limit] = match reason {
-            TOO_MUCH_LDS => [
+            Reason::TooMuchLds => [
                 Some(weigher.lds_needed(choices)),
                 Some(i64::from(machine.lds.per_workgroup)),
             ],
-            TOO_MANY_VGPRS => weigher
+            Reason::TooManyVgprs => weigher
                 .registers(choices)
                 .map_or([None; 2], |registers| registers.map(Some)),
-            TOO_MANY_WAVES => [
+            Reason::TooManyWaves => [
                 Some(choices.waves[0] * choices.waves[1]),
                 Some(i64::from(machine.max_waves_per_workgroup)),
             ],
-            READ_TOO_FAR => {
+            Reason::ReadTooFar => {
                 let instructions = open.atom(choices).map(|atom| {
                     let [along_m, along_n, _] = repeats(atom, choices);
                     along_m * along_n * atom.instructions

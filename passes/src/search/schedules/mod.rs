@@ -16,14 +16,16 @@ mod counts;
 mod finalists;
 mod language;
 mod options;
+mod reason;
 mod rules;
 mod weigh;
 
 pub use alternatives::{Alternatives, Decided, Refusal, Why, alternatives};
 pub use finalists::FINALISTS;
 pub use language::{Choice, Choices, Kind, Leaf};
+pub use reason::Reason;
 pub use rules::{Rule, rules};
-pub use weigh::{Figures, TOO_FEW_SPARE, Weighed};
+pub use weigh::{Figures, Weighed};
 
 use super::layouts;
 use egg::{EGraph, FlatTerm, RecExpr, Rewrite, Runner, SimpleScheduler};
@@ -100,7 +102,7 @@ impl Open<'_> {
 }
 
 /// Combinations refused, by what refused them.
-pub type Refused = BTreeMap<&'static str, usize>;
+pub type Refused = BTreeMap<Reason, usize>;
 
 /// What the search found.
 #[derive(Clone, Debug)]
@@ -152,9 +154,9 @@ pub fn search_within(open: &Open<'_>, limits: &Limits) -> Result<ScheduleSearch,
 /// judgement that [`search`] passes on every combination.
 ///
 /// # Errors
-/// The reason, in the words of [`ScheduleSearch::refused`].
-pub fn weigh(open: &Open<'_>, choices: &Choices) -> Result<Figures, &'static str> {
-    let mut weigher = Weigher::new(open).ok_or("no rates known")?;
+/// The reason, as in [`ScheduleSearch::refused`].
+pub fn weigh(open: &Open<'_>, choices: &Choices) -> Result<Figures, Reason> {
+    let mut weigher = Weigher::new(open).ok_or(Reason::NoRates)?;
     weigher.figures(choices)
 }
 

@@ -1,10 +1,14 @@
 //! The steps of the ladder as rules.
 //!
 //! Each rule exchanges one choice for the next larger one. Its equation is that of its sort: the
-//! kernels before and after compute the same C. Its side condition, whether the kernel can be
-//! built, is weighed over whole combinations, because it depends on all choices together.
+//! kernels before and after compute the same C. Its side condition is a list of what may keep the
+//! kernel after it from being built, which depends on all choices together: it is weighed over
+//! whole combinations, where what a rule's list does not have never comes up (a test).
 
-use super::language::{Choice, Leaf};
+use super::{
+    Reason::{self, *},
+    language::{Choice, Leaf},
+};
 use egg::{Pattern, Rewrite};
 use tilefold_dialect::plan::{Commit, Lead, Prefetch};
 
@@ -19,15 +23,15 @@ pub struct Rule {
     pub to: Leaf,
     /// Why the product stays the same.
     pub equation: &'static str,
-    /// When the kernel can be built.
-    pub condition: &'static str,
+    /// What may keep the kernel after it from being built, where the one before can be.
+    pub conditions: &'static [Reason],
 }
 
 struct Family {
     name: &'static str,
     values: Values,
     equation: &'static str,
-    condition: &'static str,
+    conditions: &'static [Reason],
 }
 
 /// The values of a choice, least first.
@@ -52,43 +56,57 @@ const FAMILIES: [Family; 14] = [
         name: "grow-m",
         values: Values::Counts(Leaf::M, EXTENTS),
         equation: "rows of C are independent of one another",
-        condition: "whole atoms per wave; threads that share the tile evenly; registers for accumulators, fragments and what is staged; LDS for the tile of A; room for its loads before what waits for them",
+        conditions: &[PartAtoms, UnevenThreads, TooMuchLds, NoRoom, TooManyVgprs],
     },
     Family {
         name: "grow-n",
         values: Values::Counts(Leaf::N, EXTENTS),
         equation: "columns of C are independent of one another",
-        condition: "whole atoms per wave; threads that share the tile evenly; registers for accumulators, fragments and what is staged; LDS for the tile of B; room for its loads before what waits for them",
+        conditions: &[PartAtoms, UnevenThreads, TooMuchLds, NoRoom, TooManyVgprs],
     },
     Family {
         name: "deepen-k",
         values: Values::Counts(Leaf::K, &[16, 32, 64, 128]),
         equation: "sum over k = sum over tiles of sum over k in tile",
-        condition: "LDS for both tiles; registers for what is staged; room for its loads before what waits for them",
+        conditions: &[PartTiles, TooMuchLds, TooManyVgprs],
     },
     Family {
         name: "widen-fragments",
         values: Values::Counts(Leaf::Slice, &[16, 32]),
         equation: "sum over k = sum over k in any order that A and B share",
-        condition: "an atom of that k; whole atoms per wave; registers for the fragments",
+        conditions: &[NoAtom, PartAtoms, TooManyVgprs],
     },
     Family {
         name: "split-m-over-waves",
         values: Values::Counts(Leaf::WavesM, &[1, 2, 4, 8]),
         equation: "a tile is the disjoint union of its waves' parts",
-        condition: "whole atoms per wave; waves of a workgroup, all of them resident with their registers; threads that share both tiles evenly; instructions of a K slice for what is read ahead; room for its loads before what waits for them",
+        conditions: &[
+            PartAtoms,
+            TooManyWaves,
+            UnevenThreads,
+            ReadTooFar,
+            NoRoom,
+            TooManyVgprs,
+        ],
     },
     Family {
         name: "split-n-over-waves",
         values: Values::Counts(Leaf::WavesN, &[1, 2, 4, 8]),
         equation: "a tile is the disjoint union of its waves' parts",
-        condition: "whole atoms per wave; waves of a workgroup, all of them resident with their registers; threads that share both tiles evenly; instructions of a K slice for what is read ahead; room for its loads before what waits for them",
+        conditions: &[
+            PartAtoms,
+            TooManyWaves,
+            UnevenThreads,
+            ReadTooFar,
+            NoRoom,
+            TooManyVgprs,
+        ],
     },
     Family {
         name: "double-buffer",
         values: Values::Counts(Leaf::Buffers, &[1, 2]),
         equation: "a tile read is the tile last written, whichever buffer holds it",
-        condition: "LDS for twice the tiles",
+        conditions: &[TooMuchLds],
     },
     Family {
         name: "prefetch",
@@ -98,43 +116,43 @@ const FAMILIES: [Family; 14] = [
             Leaf::Prefetch(Prefetch::Interleaved),
         ]),
         equation: "a load may be issued any time between the last write and the first use",
-        condition: "registers for the staged tiles and for the fragments of a row",
+        conditions: &[TooManyVgprs],
     },
     Family {
         name: "space-loads",
         values: Values::Counts(Leaf::Cadence, &[1, 2, 4]),
         equation: "a load may be issued any time between the last write and the first use",
-        condition: "interleaved loads; room for all of them before what waits for them",
+        conditions: &[NotInterleaved, NoRoom],
     },
     Family {
         name: "read-ahead",
         values: Values::Counts(Leaf::Ahead, &[1, 2, 4, 8, 16, 32]),
         equation: "a fragment may be read any time between the barrier and its use",
-        condition: "interleaved loads; registers for the fragments in flight; no more than the instructions of a K slice; room for the loads before what waits for them",
+        conditions: &[NotInterleaved, ReadTooFar, NoRoom, TooManyVgprs],
     },
     Family {
         name: "lead-with-b",
         values: Values::Named(&[Leaf::Lead(Lead::A), Leaf::Lead(Lead::B)]),
         equation: "elements of C are independent of one another, and of the order of loads",
-        condition: "interleaved loads; accumulators that share no registers along M; registers for the fragments of a column",
+        conditions: &[NotInterleaved, PackedAccumulators, TooManyVgprs],
     },
     Family {
         name: "commit-after-reads",
         values: Values::Named(&[Leaf::Commit(Commit::End), Leaf::Commit(Commit::Reads)]),
         equation: "a tile may be overwritten any time after its last read",
-        condition: "interleaved loads; room for all of them before the last matrix instructions",
+        conditions: &[NotInterleaved, NoRoom],
     },
     Family {
         name: "raise-priority",
         values: Values::Named(&[Leaf::Priority(false), Leaf::Priority(true)]),
         equation: "what a wave computes does not depend on when it is issued",
-        condition: "interleaved loads",
+        conditions: &[NotInterleaved],
     },
     Family {
         name: "group-rows",
         values: Values::Counts(Leaf::Group, &[1, 8]),
         equation: "tiles of C are independent of one another",
-        condition: "none: a short last group is allowed",
+        conditions: &[],
     },
 ];
 
@@ -148,7 +166,7 @@ pub fn rules() -> impl Iterator<Item = Rule> {
             from,
             to,
             equation: family.equation,
-            condition: family.condition,
+            conditions: family.conditions,
         })
     })
 }

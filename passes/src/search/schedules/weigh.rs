@@ -1,7 +1,7 @@
 //! Which combinations of choices can be built, and what the model says of them.
 
 use super::{
-    Choices, Limits, MARGIN, Open, Options, Refused, ScheduleSearch,
+    Choices, Limits, MARGIN, Open, Options, Reason, Refused, ScheduleSearch,
     counts::{Counts, across, repeats},
     finalists,
 };
@@ -25,13 +25,6 @@ const TYPICAL: i64 = 4096;
 const OTHER_VGPRS: i64 = 12;
 /// Registers of LDS addresses and of values that are turned, for an operand that lies across.
 const ACROSS_VGPRS: i64 = 14;
-/// The refusal of what has fewer registers to spare than the search is asked for.
-pub const TOO_FEW_SPARE: &str = "no more registers to spare than kernels that spilled";
-/// The refusals that a figure decides.
-pub(super) const TOO_MANY_WAVES: &str = "more waves than a workgroup has";
-pub(super) const TOO_MUCH_LDS: &str = "more LDS than a workgroup has";
-pub(super) const TOO_MANY_VGPRS: &str = "more registers than a wave has";
-pub(super) const READ_TOO_FAR: &str = "fragments read farther ahead than a K slice";
 /// The best so many of those that the model weighs are tried with every choice that it does not.
 const EXPANDED: usize = 64;
 
@@ -121,7 +114,7 @@ pub(super) fn best(
         for choices in options.schedules(tile) {
             match weigher.schedule(&choices) {
                 Ok(figures) if figures.spare_vgprs < limits.spare_vgprs => {
-                    *refused.entry(TOO_FEW_SPARE).or_default() += 1;
+                    *refused.entry(Reason::TooFewSpare).or_default() += 1;
                 }
                 Ok(figures) => {
                     count += 1;
@@ -189,44 +182,44 @@ impl<'a> Weigher<'a> {
     }
 
     /// What the model expects, or what keeps the kernel from being built.
-    pub fn figures(&mut self, choices: &Choices) -> Result<Figures, &'static str> {
+    pub fn figures(&mut self, choices: &Choices) -> Result<Figures, Reason> {
         self.tile(choices)?;
         self.lds_bytes(choices)?;
         self.schedule(choices)
     }
 
     /// Whether block and waves go together, and with the problem.
-    pub(super) fn tile(&self, choices: &Choices) -> Result<(), &'static str> {
+    pub(super) fn tile(&self, choices: &Choices) -> Result<(), Reason> {
         let Choices { block, waves, .. } = *choices;
         let (machine, problem) = (self.open.machine, self.open.problem);
         let atom = self.atom(choices)?;
         let whole = |axis: usize| block[axis] % (atom.shape[axis] * waves[axis]) == 0;
         if !whole(0) || !whole(1) || block[2] % atom.shape[2] != 0 {
-            return Err("no whole atoms for every wave");
+            return Err(Reason::PartAtoms);
         }
         let count = waves[0] * waves[1];
         if count > i64::from(machine.max_waves_per_workgroup) {
-            return Err(TOO_MANY_WAVES);
+            return Err(Reason::TooManyWaves);
         }
         let divides = |extent: Extent, tile: i64| extent.exact().is_none_or(|it| it % tile == 0);
         // Blocks may reach over the edges of C, and K tiles may not.
         let k = block[2];
         if !divides(problem.k, k) {
-            return Err("tiles that do not divide the problem");
+            return Err(Reason::PartTiles);
         }
         let widest = 128 / i64::from(atom.input.bits());
         for (operand, across) in across(problem).into_iter().enumerate() {
             let along = usize::from(!across);
             let tile = [block[operand], k];
             if copy_threads(tile, along, count * atom.wave, widest).is_none() {
-                return Err("threads that cannot share a tile in 128-bit pieces");
+                return Err(Reason::UnevenThreads);
             }
         }
         Ok(())
     }
 
-    fn atom(&self, choices: &Choices) -> Result<&'static MmaAtom, &'static str> {
-        self.open.atom(choices).ok_or("no atom of that k")
+    fn atom(&self, choices: &Choices) -> Result<&'static MmaAtom, Reason> {
+        self.open.atom(choices).ok_or(Reason::NoAtom)
     }
 
     /// Bytes of LDS that a workgroup needs.
@@ -237,7 +230,7 @@ impl<'a> Weigher<'a> {
     }
 
     /// Vector registers that a wave needs, and those it has while its workgroup is resident.
-    pub(super) fn registers(&self, choices: &Choices) -> Result<[i64; 2], &'static str> {
+    pub(super) fn registers(&self, choices: &Choices) -> Result<[i64; 2], Reason> {
         let (machine, atom) = (self.open.machine, self.atom(choices)?);
         let Choices {
             block,
@@ -264,16 +257,16 @@ impl<'a> Weigher<'a> {
     }
 
     /// LDS of a workgroup, as far as it has so much.
-    pub(super) fn lds_bytes(&self, choices: &Choices) -> Result<i64, &'static str> {
+    pub(super) fn lds_bytes(&self, choices: &Choices) -> Result<i64, Reason> {
         let bytes = self.lds_needed(choices);
         if bytes > i64::from(self.open.machine.lds.per_workgroup) {
-            return Err(TOO_MUCH_LDS);
+            return Err(Reason::TooMuchLds);
         }
         Ok(bytes)
     }
 
     /// The figures, tile and LDS being possible.
-    fn schedule(&mut self, choices: &Choices) -> Result<Figures, &'static str> {
+    fn schedule(&mut self, choices: &Choices) -> Result<Figures, Reason> {
         let Choices {
             block,
             prefetch,
@@ -289,14 +282,14 @@ impl<'a> Weigher<'a> {
         let plain =
             ahead == 1 && cadence == 1 && lead == Lead::A && commit == Commit::End && !priority;
         if !interleaved && !plain {
-            return Err("an order of what is not interleaved");
+            return Err(Reason::NotInterleaved);
         }
         let [rm, rn, _] = repeats(atom, choices);
         if ahead > 1 && ahead > rm * rn * atom.instructions {
-            return Err(READ_TOO_FAR);
+            return Err(Reason::ReadTooFar);
         }
         if lead == Lead::B && packed(atom) {
-            return Err("accumulators that share registers along M");
+            return Err(Reason::PackedAccumulators);
         }
         let counts = Counts::of(problem, atom, choices);
         let issued = (counts.loads[0] + counts.loads[1]) * cadence;
@@ -305,11 +298,11 @@ impl<'a> Weigher<'a> {
             Commit::Reads => counts.mma - last_group(counts.mma, ahead),
         };
         if (cadence > 1 || commit == Commit::Reads) && issued > before {
-            return Err("no room for loads before what waits for them");
+            return Err(Reason::NoRoom);
         }
         let [vgprs, limit] = self.registers(choices)?;
         if vgprs > limit {
-            return Err(TOO_MANY_VGPRS);
+            return Err(Reason::TooManyVgprs);
         }
 
         let reached = |extent: Extent, tile: i64| match extent {
@@ -335,7 +328,7 @@ impl<'a> Weigher<'a> {
         vgprs: i64,
         lds_bytes: i64,
         counts: &Counts,
-    ) -> Result<f64, &'static str> {
+    ) -> Result<f64, Reason> {
         let Choices {
             block,
             waves,
@@ -398,7 +391,7 @@ impl<'a> Weigher<'a> {
                 .open
                 .machine
                 .matrix_cycles(atom.instruction)
-                .ok_or("no issue cycles known")?,
+                .ok_or(Reason::NoRates)?,
             vector_loads: (counts.loads[0] + counts.loads[1]) as u32,
             lds: vec![
                 lds(Access::Read, fragment, counts.reads),
@@ -408,10 +401,7 @@ impl<'a> Weigher<'a> {
             lds_bytes: lds_bytes as u32,
             vgprs: vgprs as u32,
         };
-        let cost = self
-            .model
-            .cost(&kernel)
-            .map_err(|_| "a workgroup that does not fit on a CU")?;
+        let cost = self.model.cost(&kernel).map_err(|_| Reason::TooLarge)?;
         self.costs.push((key, cost.microseconds));
         Ok(cost.microseconds)
     }

@@ -1,13 +1,11 @@
-//! What terms mean, written down a second time, element by element, and the rules against it.
+//! What terms mean, written down a second time, element by element.
 
 use egg::{Id, RecExpr};
-use std::collections::{BTreeMap, HashSet};
-use tilefold_dialect::element::ElementType;
+use std::collections::HashSet;
 use tilefold_layout::Swizzle;
-use tilefold_machine::Machine;
-use tilefold_passes::search::layouts::{Rule, TileUse, language::Term, rules};
+use tilefold_passes::search::layouts::{TileUse, language::Term};
 
-type Tree = RecExpr<Term>;
+pub type Tree = RecExpr<Term>;
 
 fn number(term: &Tree, id: Id) -> i64 {
     match &term[id] {
@@ -170,117 +168,6 @@ pub fn equal(usage: &TileUse, load: i64, left: &Tree, right: &Tree) -> bool {
             _,
         ) => carried(left, a, usage, load) == carried(right, b, usage, load),
         _ => placed(left, a, usage.tile) == placed(right, b, usage.tile),
-    }
-}
-
-/// Elements of a load in all uses here.
-const LOAD: i64 = 2;
-
-fn small(tile: [i64; 2], along: usize) -> TileUse {
-    let size = tile[0] * tile[1];
-    TileUse {
-        machine: Machine::by_name("gfx1201").unwrap(),
-        tile,
-        element: ElementType::F16,
-        threads: 32,
-        along,
-        load_elements: LOAD,
-        fragments: format!("(32,(1,{})):(1,(0,32))", size / 32)
-            .parse()
-            .unwrap(),
-        max_bytes: 2 * size + 256,
-        reorder: true,
-    }
-}
-
-/// Terms to try the rules on: everything of few numbers, and what rules make of it.
-fn corpus() -> Vec<String> {
-    let mut placements: Vec<String> = ["rows", "cols"].map(String::from).to_vec();
-    for parts in ["1 2", "2 16", "4 8", "16 1", "24 1", "4 2", "2 4", "8 8"] {
-        placements.push(format!("(tiled {parts})"));
-    }
-    placements.extend([0, 1, 4, 8].map(|n| format!("(pad {n})")));
-    let mut swizzles = Vec::new();
-    for bits in 0..4 {
-        for base in [0, 2, 3, 7] {
-            swizzles.extend([-3, 1, 3, 4].map(|shift| format!("{bits} {base} {shift}")));
-        }
-    }
-    let mut terms: Vec<String> = placements.iter().map(|of| format!("(hold {of})")).collect();
-    for of in &placements {
-        for swizzle in &swizzles {
-            terms.push(format!("(sw {swizzle} {of})"));
-            terms.push(format!("(hold (sw {swizzle} {of}))"));
-        }
-    }
-    for outer in &swizzles {
-        for inner in swizzles.iter().filter(|inner| inner.contains(" 2 ")) {
-            terms.push(format!("(sw {outer} (sw {inner} (tiled 8 4)))"));
-        }
-    }
-    let mut copies = Vec::new();
-    for line in [1, 2, 4, 8, 16, 32] {
-        copies.extend([format!("(along {line})"), format!("(across {line})")]);
-        for first in [1, 2, 4, 8, 16, 32] {
-            copies.push(format!("(split-along {line} {first})"));
-            copies.push(format!("(split-across {line} {first})"));
-        }
-    }
-    let around = |name: &str, numbers: &[i64], of: &[String]| -> Vec<String> {
-        let all = of
-            .iter()
-            .flat_map(|of| numbers.iter().map(move |n| format!("({name} {n} {of})")));
-        all.collect()
-    };
-    let raked = around("raked", &[1, 2], &copies);
-    let turned = around("turned", &[1, 2], &raked);
-    for copy in copies.iter().chain(&raked).chain(&turned) {
-        terms.push(format!("(carry {copy})"));
-    }
-    terms.extend(placements);
-    terms.extend(copies);
-    terms.extend(raked);
-    terms.extend(turned);
-    terms
-}
-
-#[test]
-fn every_rule_holds_on_every_element() {
-    let uses = [
-        small([16, 16], 1),
-        small([16, 16], 0),
-        small([24, 8], 1),
-        small([8, 64], 0),
-    ];
-    let mut fired: BTreeMap<&str, usize> = rules().map(|rule| (rule.name, 0)).collect();
-    let corpus: Vec<Tree> = corpus().iter().map(|term| term.parse().unwrap()).collect();
-    for usage in &uses {
-        for term in &corpus {
-            for rule in rules() {
-                for right in rule.apply(usage, term).unwrap() {
-                    *fired.get_mut(rule.name).unwrap() += 1;
-                    assert!(
-                        equal(usage, LOAD, term, &right),
-                        "{}: {term} = {right} on {:?}",
-                        rule.name,
-                        usage.tile
-                    );
-                }
-            }
-        }
-    }
-    let idle: Vec<_> = fired.iter().filter(|(_, count)| **count == 0).collect();
-    assert!(idle.is_empty(), "never used: {idle:?}");
-}
-
-#[test]
-fn rules_are_named_once_in_kebab_case() {
-    let mut names = HashSet::new();
-    for Rule { name, .. } in rules() {
-        assert!(names.insert(name), "{name} twice");
-        assert!(name.split('-').all(|word| {
-            !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase())
-        }));
     }
 }
 
