@@ -91,6 +91,11 @@ fn holds(name: &str, wrong: &[Wrong]) {
         small([16, 16], 0),
         small([24, 8], 1),
         small([8, 64], 0),
+        // Half as large as the banks, with no room to spare.
+        TileUse {
+            max_bytes: 128,
+            ..small([8, 8], 1)
+        },
     ];
     for usage in &uses {
         for term in corpus() {
