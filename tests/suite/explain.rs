@@ -4,14 +4,13 @@ use super::{repository, scratch, tilefold};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tilefold::{Prefetch, Spec};
-use tilefold_address::Limits;
 use tilefold_dialect::atoms::{Direction, Space};
 use tilefold_machine::Machine;
 use tilefold_passes::{
     addresses,
     search::{
         alternatives, plans,
-        schedules::{Alternatives, Figures, Kind, MARGIN},
+        schedules::{Alternatives, Figures, Kind, Limits, MARGIN, Reason},
     },
     tiling::{MmaLayouts, copy_layout},
 };
@@ -265,7 +264,18 @@ fn what_may_spill_is_no_alternative() {
     let text = std::fs::read_to_string(repository().join("specs/gemm.toml")).unwrap();
     let spec = Spec::from_toml("gemm.toml", text).unwrap();
     let plan = plans(&spec).unwrap().plans[0].plan.clone();
-    let spared = |spare: i64| alternatives(&spec, &plan, spare).unwrap().unwrap();
+    let spared = |spare: i64| {
+        alternatives(
+            &spec,
+            &plan,
+            &Limits {
+                spare_vgprs: spare,
+                ..Limits::default()
+            },
+        )
+        .unwrap()
+        .unwrap()
+    };
     let best = |of: &Alternatives| -> Vec<i64> {
         let best = of.choices.iter().filter_map(|why| why.best);
         best.map(|best| best.figures.spare_vgprs).collect()
@@ -276,9 +286,34 @@ fn what_may_spill_is_no_alternative() {
     assert!(best(&spared).iter().all(|spare| *spare >= SPARE));
     let alone = spared.choices.iter().flat_map(|why| &why.alone);
     let refused = alone.filter_map(|(_, figures)| figures.err());
-    let mut spilled = refused.filter(|refusal| refusal.reason.contains("spilled"));
+    let mut spilled = refused.filter(|refusal| refusal.reason == Reason::TooFewSpare);
     let refusal = spilled.next().expect("a kernel with fewer");
     assert!(refusal.need == Some(SPARE) && refusal.limit < Some(SPARE));
+}
+
+/// Explanations stop where the search does, with what they have seen, and say so.
+#[test]
+fn alternatives_are_looked_for_within_limits() {
+    let text = std::fs::read_to_string(repository().join("specs/gemm.toml")).unwrap();
+    let spec = Spec::from_toml("gemm.toml", text).unwrap();
+    let plan = plans(&spec).unwrap().plans[0].plan.clone();
+    let within = |combinations| {
+        let limits = Limits {
+            combinations,
+            ..Limits::default()
+        };
+        alternatives(&spec, &plan, &limits).unwrap().unwrap()
+    };
+    let refused = |of: &Alternatives| -> usize {
+        let refused = of.choices.iter().flat_map(|why| why.refused.values());
+        refused.sum()
+    };
+    let whole = within(usize::MAX);
+    assert!(whole.complete && within(Limits::default().combinations).complete);
+    let few = within(1000);
+    assert!(!few.complete && refused(&few) < refused(&whole));
+    // What it is beside needs no search.
+    assert_eq!(few.figures, whole.figures);
 }
 
 /// Occupancy by a calculation of its own from the chip's record and the kernel's resources, with
@@ -422,7 +457,7 @@ fn addresses_are_what_layouts_say() {
     for group in addresses(&plan).unwrap() {
         let last = group.placement.accesses().len() - 1;
         let chain = group.placement.explain(last).unwrap();
-        chain.check(&Limits::default()).unwrap();
+        chain.check(&tilefold_address::Limits::default()).unwrap();
         if group.space != Space::Lds {
             continue;
         }

@@ -2,20 +2,21 @@
 
 use super::{
     atoms, fixed, schedules,
-    schedules::{Alternatives, Choices, Open},
+    schedules::{Alternatives, Choices, Limits, Open},
 };
 use crate::plan::{Plan, mma_of, plain_problem};
 use tilefold_dialect::spec::{Spec, SpecError};
 
-/// For every choice of a plan that completes `spec` the best kernel with another value, of those
-/// with so many registers to spare: see [`schedules::alternatives`]. None where no rates of the chip's memory are known.
+/// For every choice of a plan that completes `spec` the best kernel with another value, among those
+/// that a search within `limits` takes: see [`schedules::alternatives`]. None where no rates of the
+/// chip's memory are known.
 ///
 /// # Errors
 /// A [`SpecError`] where the spec cannot be met, which has no plan either.
 pub fn alternatives(
     spec: &Spec,
     plan: &Plan,
-    spare_vgprs: i64,
+    limits: &Limits,
 ) -> Result<Option<Alternatives>, SpecError> {
     let problem = plain_problem(spec)?;
     let atom = mma_of(spec, plan.machine, &problem)?;
@@ -26,9 +27,5 @@ pub fn alternatives(
         fixed: fixed(&spec.plan, atom),
         without: &[],
     };
-    Ok(schedules::alternatives(
-        &open,
-        &Choices::of(plan),
-        spare_vgprs,
-    ))
+    Ok(schedules::alternatives(&open, &Choices::of(plan), limits))
 }

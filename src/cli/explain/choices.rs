@@ -8,8 +8,8 @@ use tilefold::{Compiled, Score};
 use tilefold_passes::search::{
     Proposal, alternatives,
     schedules::{
-        Alternatives, Choices, Decided, Figures, Kind, Leaf, MARGIN, Reason, Refusal, Refused, Step,
-        Weighed, Why,
+        Alternatives, Choices, Decided, Figures, Kind, Leaf, Limits, MARGIN, Reason, Refusal,
+        Refused, Step, Weighed, Why,
     },
 };
 
@@ -80,6 +80,8 @@ pub struct Explained {
     pub expected: Result<Figures, Refusal>,
     /// The least modelled time of all kernels, in microseconds.
     pub least_us: f64,
+    /// Whether all kernels were looked at.
+    pub complete: bool,
     /// The choices.
     pub choices: Vec<Choice>,
 }
@@ -90,8 +92,8 @@ pub fn explain(
     compiled: &Compiled,
 ) -> Result<Option<Explained>, tilefold::Error> {
     let schedules = compiled.search.proposals.schedules.as_ref();
-    let spare_vgprs = schedules.map_or(0, |it| it.limits.spare_vgprs);
-    let Some(found) = alternatives(spec, &compiled.plan, spare_vgprs)? else {
+    let limits = schedules.map_or_else(Limits::default, |it| it.limits);
+    let Some(found) = alternatives(spec, &compiled.plan, &limits)? else {
         return Ok(None);
     };
     let case = Case {
@@ -105,6 +107,7 @@ pub fn explain(
     Ok(Some(Explained {
         expected: found.figures,
         least_us: found.least_us,
+        complete: found.complete,
         choices: found.choices.iter().map(|why| case.choice(why)).collect(),
     }))
 }
@@ -380,6 +383,7 @@ pub fn says(refusal: &Refusal) -> String {
 pub fn value(explained: &Explained) -> Value {
     object!({
         "expected": explained.expected.as_ref().ok(),
+        "complete": explained.complete,
         "least_modelled_us": explained.least_us.is_finite().then_some(explained.least_us),
         "margin": MARGIN,
         "choices": explained.choices,

@@ -188,6 +188,9 @@ fn why(explained: &Explained, lines: &mut Vec<String>) {
     if !chosen.is_empty() {
         lines.extend(table.lines().map(|line| format!("  {}", line.trim_end())));
     }
+    if !explained.complete {
+        lines.push("  among the kernels that came before the search's limit".into());
+    }
     if !said.is_empty() {
         let said: Vec<&str> = said.iter().map(|choice| choice.choice).collect();
         lines.push(format!("  as the spec says: {}", said.join(", ")));

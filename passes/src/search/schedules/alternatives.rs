@@ -4,7 +4,7 @@
 //! order. The answer is for people to read: nothing is decided here.
 
 use super::{
-    Choices, Figures, Kind, Leaf, MARGIN, Open, Options, Reason, Refused, Weighed, Weigher,
+    Choices, Figures, Kind, Leaf, Limits, MARGIN, Open, Options, Reason, Refused, Weighed, Weigher,
     counts::repeats,
 };
 use serde::Serialize;
@@ -17,6 +17,8 @@ pub struct Alternatives {
     pub figures: Result<Figures, Refusal>,
     /// The least modelled time of all kernels that were weighed, in microseconds.
     pub least_us: f64,
+    /// Whether all kernels were looked at; else those that came before the limit.
+    pub complete: bool,
     /// Every choice.
     pub choices: Vec<Why>,
 }
@@ -98,10 +100,11 @@ fn decided(least_us: f64, one: &Weighed, other: &Weighed) -> (Decided, Ordering)
     first.unwrap_or((Decided::Order, one.choices.cmp(&other.choices)))
 }
 
-/// Of every choice of `kernel` the best kernel with another value, among all that the search
-/// weighs for `open` and that have so many registers to spare: where compiled kernels spilled, a
-/// search that follows leaves those with fewer out.
-pub fn alternatives(open: &Open<'_>, kernel: &Choices, spare_vgprs: i64) -> Option<Alternatives> {
+/// Of every choice of `kernel` the best kernel with another value, among those that the search
+/// weighs for `open` within the same limits: of registers to spare, where compiled kernels spilled,
+/// and of combinations.
+pub fn alternatives(open: &Open<'_>, kernel: &Choices, limits: &Limits) -> Option<Alternatives> {
+    let spare_vgprs = limits.spare_vgprs;
     let options = Options::of(&super::saturate(open).egraph);
     let mut weigher = Weigher::new(open)?;
     let mut refused: Vec<Refused> = vec![Refused::new(); Kind::ALL.len()];
@@ -121,17 +124,25 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, spare_vgprs: i64) -> Opti
     let tile_kinds = Options::TILE;
     let with_buffers = [&tile_kinds[..], &[Kind::Buffers]].concat();
     let mut weighed: Vec<Weighed> = Vec::new();
-    for tile in options.tiles(super::start(open)) {
+    let (mut left, mut complete) = (limits.combinations, true);
+    for tile in options.largest_first(super::start(open)) {
+        if left == 0 {
+            complete = false;
+            break;
+        }
         if let Err(reason) = weigher.tile(&tile) {
+            left = left.saturating_sub(1);
             refuse(&tile, &tile_kinds, reason, per_tile);
             continue;
         }
         for buffers in &options.buffers {
             let tile = tile.with(*buffers);
             if let Err(reason) = weigher.lds_bytes(&tile) {
+                left = left.saturating_sub(1);
                 refuse(&tile, &with_buffers, reason, per_buffers);
                 continue;
             }
+            left = left.saturating_sub(per_buffers);
             for choices in options.schedules(tile) {
                 match weigher.figures(&choices) {
                     Ok(figures) if figures.spare_vgprs < spare_vgprs => {
@@ -223,6 +234,7 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, spare_vgprs: i64) -> Opti
     Some(Alternatives {
         figures: judge(kernel),
         least_us,
+        complete,
         choices,
     })
 }

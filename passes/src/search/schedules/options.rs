@@ -58,9 +58,12 @@ impl Options {
         self.all.get(&kind).map_or(&[], Vec::as_slice)
     }
 
-    /// Every block with all atoms and waves, else as `start`.
-    pub fn tiles(&self, start: Choices) -> Vec<Choices> {
-        self.each(start, &Self::TILE)
+    /// Every block with all atoms and waves, else as `start`. The largest come first: where a
+    /// search is stopped, they are what it has seen.
+    pub fn largest_first(&self, start: Choices) -> Vec<Choices> {
+        let mut tiles = self.each(start, &Self::TILE);
+        tiles.sort_by_key(|tile| std::cmp::Reverse((tile.block[0] * tile.block[1], *tile)));
+        tiles
     }
 
     /// What of every schedule the model weighs, with the tile and buffers of `tile`.

@@ -90,10 +90,7 @@ pub(super) fn best(
     let per_schedule = options.ahead.len() * options.lead.len() * options.group.len();
     let per_buffers = options.prefetch.len() * per_schedule;
     let (mut left, mut complete) = (limits.combinations, true);
-    // The largest first: where the search is stopped, they are what it has seen.
-    let mut tiles = options.tiles(start);
-    tiles.sort_by_key(|tile| std::cmp::Reverse((tile.block[0] * tile.block[1], *tile)));
-    let tried = tiles.into_iter().flat_map(|tile| {
+    let tried = options.largest_first(start).into_iter().flat_map(|tile| {
         options
             .buffers
             .iter()
