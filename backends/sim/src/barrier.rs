@@ -8,6 +8,11 @@ use crate::wave::{State, Wave};
 impl<const W: usize> Group<'_, W> {
     pub(crate) fn barrier(&mut self, barrier: Barrier, wave: &mut Wave<W>) -> Flow {
         if barrier != Barrier::Wait {
+            if barrier == Barrier::SignalFirst {
+                // A wave alone is in no workgroup: AMD's RDNA 4 guide, `S_BARRIER_SIGNAL_ISFIRST`
+                // and "Barriers".
+                wave.scc = self.arrived == 0 && self.waves > 1;
+            }
             wave.signalled = Some(self.phase);
             // What was not waited for may still happen behind the barrier.
             wave.carried.extend(wave.waits.open_touches().copied());
@@ -15,7 +20,7 @@ impl<const W: usize> Group<'_, W> {
             self.arrived += 1;
             self.complete();
         }
-        if barrier == Barrier::Signal {
+        if matches!(barrier, Barrier::Signal | Barrier::SignalFirst) {
             return Flow::Next;
         }
         // Without a signal of its own the wave waits for the others to complete one.

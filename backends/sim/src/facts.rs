@@ -20,6 +20,7 @@ impl Facts {
         let first = operands.split(',').next().unwrap_or_default().trim();
         let prefixes = [
             ("ds_", Space::Lds),
+            ("lds_", Space::Lds),
             ("global_", Space::Global),
             ("buffer_", Space::Buffer),
             ("flat_", Space::Flat),

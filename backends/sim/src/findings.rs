@@ -29,6 +29,7 @@ impl<const W: usize> Group<'_, W> {
                 let load = match queue {
                     Queue::Load => "a vector memory load",
                     Queue::Lds => "an LDS operation",
+                    Queue::Direct => "a direct load from LDS",
                     Queue::Scalar => "a scalar load",
                     Queue::Store => "a store",
                 };

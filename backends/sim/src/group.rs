@@ -72,6 +72,8 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) arrived: u32,
     /// Waves that have not ended.
     pub(crate) live: u32,
+    /// Waves that it began with.
+    pub(crate) waves: u32,
     limit: u64,
 }
 
@@ -165,6 +167,7 @@ impl<'a, const W: usize> Group<'a, W> {
             phase: 0,
             arrived: 0,
             live: 0,
+            waves: 0,
             limit: common.settings.limit,
         }
     }
@@ -172,6 +175,7 @@ impl<'a, const W: usize> Group<'a, W> {
     /// Says how many waves it has.
     pub(crate) fn start(&mut self, waves: &[Wave<W>]) {
         self.live = waves.len() as u32;
+        self.waves = self.live;
     }
 
     /// Runs all waves until they end or others should have their turn. Where it goes on alone, it
@@ -374,6 +378,17 @@ impl<'a, const W: usize> Group<'a, W> {
                 }
                 wave.waits.push(Queue::Lds, registers, touch);
             }
+            Op::Broadcast(direct) => {
+                let touch = direct
+                    .execute(wave, self, inst)
+                    .map_err(|reason| refuse(inst, reason))?;
+                self.moved_in_lds(wave, touch.as_ref());
+                if let (Some(touch), Some(_)) = (&touch, wave.signalled) {
+                    wave.carried.push(*touch);
+                }
+                let (queue, registers) = inst.fills.unwrap_or((Queue::Direct, Default::default()));
+                wave.waits.push(queue, registers, touch);
+            }
             Op::Wmma(wmma) => wmma.execute(wave, self, inst),
             Op::Mfma(mfma) => mfma.execute(wave, self),
             Op::Vmem(vmem) => {
@@ -444,6 +459,7 @@ impl<'a, const W: usize> Group<'a, W> {
             Op::Dot(dot) => dot.execute(wave),
             Op::Lane(lane) => lane.execute(wave),
             Op::Recode(recode) => recode.execute(wave),
+            Op::Sums(sums) => sums.execute(wave),
             Op::Swap(swap) => swap.execute(wave),
             Op::Branch { condition, target } => {
                 let taken = match *condition {
@@ -467,14 +483,17 @@ impl<'a, const W: usize> Group<'a, W> {
             Op::System(system) => return self.system(*system, wave),
             Op::Nothing => {}
             Op::End => return Ok(Flow::End),
-            Op::Unknown(reason) => {
-                return Err(Error::Instruction {
-                    text: inst.text.to_string(),
-                    address: inst.address,
-                    reason: reason.clone(),
-                });
-            }
+            Op::Unknown(reason) => return Err(refuse(inst, reason.clone())),
         }
         Ok(Flow::Next)
+    }
+}
+
+/// The error of an instruction that cannot be executed.
+fn refuse<const W: usize>(inst: &Inst<W>, reason: String) -> Error {
+    Error::Instruction {
+        text: inst.text.to_string(),
+        address: inst.address,
+        reason,
     }
 }

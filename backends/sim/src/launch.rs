@@ -12,6 +12,7 @@ use crate::sample::{Sample, Sampled};
 use crate::schedule::{Failure, parallel, serial, workgroup};
 use crate::start::{self, Start};
 use crate::summary;
+use crate::text::VCC;
 use crate::trace::Trace;
 
 /// Scratch bytes of a lane where the kernel does not know how many it needs. The HIP runtime gives
@@ -192,9 +193,8 @@ impl Simulator {
         .map_err(|reason| refuse(kernel, reason))?;
         // `check` saw that the sum is no more than the chip has.
         let lds_bytes = start::lds_bytes(descriptor.lds_bytes, launch).unwrap_or(0);
-        if object.target().isa == Isa::Gfx9 {
-            allocated(&program, descriptor).map_err(|reason| refuse(kernel, reason))?;
-        }
+        allocated(&program, descriptor, object.target().isa)
+            .map_err(|reason| refuse(kernel, reason))?;
         let (words, first) = descriptor.preload();
         let preload = kernarg
             .chunks_exact(4)
@@ -286,13 +286,22 @@ impl Simulator {
     }
 }
 
-/// Whether the registers that a program names are among those that its descriptor asks for, where
-/// one file holds both kinds.
-fn allocated<const W: usize>(program: &Program<W>, descriptor: Descriptor) -> Result<(), String> {
-    let (all, offset) = (descriptor.unified_vgprs(), descriptor.accum_offset());
+/// Whether the registers that a program names are among those that its descriptor asks for. On
+/// gfx9 one file holds `v` and `a`; on RDNA all waves have all scalar registers.
+fn allocated<const W: usize>(
+    program: &Program<W>,
+    descriptor: Descriptor,
+    isa: Isa,
+) -> Result<(), String> {
+    let all = descriptor.vgprs(isa, W as u32);
+    let (offset, scalars) = match isa {
+        Isa::Gfx9 => (descriptor.accum_offset(), descriptor.sgprs()),
+        _ => (all, u32::from(VCC)),
+    };
     let kinds = [
         ("v", program.vgprs, offset.min(all)),
         ("a", program.agprs, all.saturating_sub(offset)),
+        ("s", program.sgprs, scalars),
     ];
     for (kind, named, allocated) in kinds {
         if let Some(last) = named

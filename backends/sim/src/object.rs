@@ -8,7 +8,7 @@ use object::{
     LittleEndian, Object, ObjectSymbol, ObjectSymbolTable, RelocationFlags, RelocationTarget,
 };
 
-use crate::chip::Chip;
+use crate::chip::{Chip, Isa};
 use crate::error::Error;
 use crate::lines::{Debug, Lines};
 use crate::metadata::{self, KernelInfo};
@@ -108,9 +108,21 @@ impl Descriptor {
         self.rsrc1 >> 26 & 1 == 1
     }
 
-    /// Vector registers of a wave on gfx90a and later: those of both kinds, in blocks of eight.
-    pub(crate) fn unified_vgprs(self) -> u32 {
-        8 * ((self.rsrc1 & 63) + 1)
+    /// Vector registers of a wave, those of both kinds on gfx90a and later: in blocks of eight,
+    /// of four in waves of 64 on RDNA, which may share more between the halves.
+    pub(crate) fn vgprs(self, isa: Isa, wave: u32) -> u32 {
+        let blocks = (self.rsrc1 & 63) + 1;
+        match (isa, wave) {
+            (Isa::Gfx11, 64) => 4 * blocks + 8 * (self.rsrc3 & 15),
+            (Isa::Gfx12, 64) => 4 * blocks,
+            _ => 8 * blocks,
+        }
+    }
+
+    /// Scalar registers of a wave on gfx9, in blocks of sixteen; VCC and the like are among them.
+    /// RDNA gives every wave all there are.
+    pub(crate) fn sgprs(self) -> u32 {
+        8 * ((self.rsrc1 >> 6 & 15) + 1).next_multiple_of(2)
     }
 
     /// The place of `a0` among them, which is the count of those named `v`.

@@ -3,6 +3,7 @@
 use crate::chip::{Chip, Isa};
 use crate::counters::Class;
 use crate::memory::access::Vmem;
+use crate::memory::broadcast::Broadcast;
 use crate::memory::ds::Ds;
 use crate::memory::scalar::Smem;
 use crate::mma::{Mfma, Wmma};
@@ -53,6 +54,9 @@ fn unknown_modifier(name: &str) -> String {
 fn family<const W: usize>(line: &Line, chip: Chip, ds_count: &mut usize) -> (Class, Op<W>) {
     let name = line.name.as_str();
     let known = |class: Class, op: Result<Op<W>, String>| (class, op.unwrap_or_else(Op::Unknown));
+    if let Some(direct) = Broadcast::new(line) {
+        return known(Class::Lds, direct.map(Op::Broadcast));
+    }
     if name.starts_with("ds_") {
         let ds = Ds::new(line, chip.isa, *ds_count).map(|ds| Op::Ds(Box::new(ds)));
         *ds_count += 1;
@@ -104,6 +108,9 @@ fn family<const W: usize>(line: &Line, chip: Chip, ds_count: &mut usize) -> (Cla
     }
     if let Some(op) = valu::recode(line) {
         return known(Class::Valu, op.map(|op| Op::Recode(Box::new(op))));
+    }
+    if let Some(op) = valu::sums(line) {
+        return known(Class::Valu, op.map(|op| Op::Sums(Box::new(op))));
     }
     if let Some(op) = valu::swap(line) {
         return known(Class::Valu, op.map(Op::Swap));

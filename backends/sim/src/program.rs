@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::facts::Facts;
 use crate::hazards;
 use crate::memory::access::Vmem;
+use crate::memory::broadcast::Broadcast;
 use crate::memory::ds::Ds;
 use crate::memory::scalar::Smem;
 use crate::mma::{Mfma, Wmma};
@@ -18,8 +19,8 @@ use crate::object::CodeObject;
 use crate::operation::{dual, operation};
 use crate::salu::Salu;
 use crate::system::{self, System};
-use crate::text::{Line, M0, NULL, SCALARS, Value};
-use crate::valu::{Dot, LaneOp, Packed, Recode, Swap, Valu};
+use crate::text::{Line, M0, NULL, SCALARS, VCC, Value};
+use crate::valu::{Dot, LaneOp, Packed, Recode, Sums, Swap, Valu};
 use crate::waits::{Queue, Registers, Wait};
 
 /// What an instruction does.
@@ -31,6 +32,7 @@ pub(crate) enum Op<const W: usize> {
     Dot(Box<Dot>),
     Lane(Box<LaneOp>),
     Recode(Box<Recode>),
+    Sums(Box<Sums>),
     Swap(Swap),
     Wmma(Box<Wmma>),
     Mfma(Box<Mfma>),
@@ -42,6 +44,7 @@ pub(crate) enum Op<const W: usize> {
     Wait(Wait),
     Barrier(Barrier),
     Ds(Box<Ds<W>>),
+    Broadcast(Broadcast),
     Vmem(Box<Vmem>),
     Smem(Box<Smem>),
     System(System),
@@ -67,6 +70,8 @@ pub(crate) enum Condition {
 pub(crate) enum Barrier {
     Both,
     Signal,
+    /// A signal that says in SCC whether it is the barrier's first.
+    SignalFirst,
     Wait,
 }
 
@@ -101,6 +106,8 @@ pub(crate) struct Program<const W: usize> {
     pub(crate) vgprs: usize,
     /// One more than the last `a`.
     pub(crate) agprs: usize,
+    /// One more than the last `s`.
+    pub(crate) sgprs: usize,
 }
 
 /// Registers beyond the last one named that an operand may still reach.
@@ -129,7 +136,9 @@ impl<const W: usize> Program<W> {
                 return Err(Error::Format("the kernel is too long".into()));
             }
             let bytes = object.code_from(address);
-            Ok(disassembler.decode(bytes, address).unwrap_or_else(|| {
+            let decoded = disassembler.decode(bytes, address);
+            let decoded = decoded.map(|(length, text)| (length, with_mask(text, bytes)));
+            Ok(decoded.unwrap_or_else(|| {
                 let word = bytes.iter().take(4).map(|byte| format!(" {byte:02x}"));
                 (4, format!("{UNDECODABLE}{}", word.collect::<String>()))
             }))
@@ -191,7 +200,7 @@ impl<const W: usize> Program<W> {
         let mut insts = Vec::with_capacity(texts.len());
         let mut ds_count = 0;
         let mut indexing = None;
-        let (mut vectors, mut vgprs, mut agprs) = (0, 0, 0);
+        let (mut vectors, mut vgprs, mut agprs, mut sgprs) = (0, 0, 0, 0);
         for (address, (length, text)) in texts {
             let meaning = indexed(&text, &mut indexing);
             let mut inst = inst(address, &meaning, chip, &mut ds_count);
@@ -219,6 +228,11 @@ impl<const W: usize> Program<W> {
                     }
                 }
             }
+            if reached.contains(&address) {
+                let filled = inst.fills.map_or(0, |(_, registers)| registers.scalar);
+                let named = (inst.uses.scalar | filled) & ((1 << VCC) - 1);
+                sgprs = sgprs.max(named.checked_ilog2().map_or(0, |last| last as usize + 1));
+            }
             inst.facts = Facts::of(&text, inst.class);
             insts.push(inst);
         }
@@ -244,6 +258,7 @@ impl<const W: usize> Program<W> {
             vectors: vectors + SLACK,
             vgprs,
             agprs,
+            sgprs,
         })
     }
 
@@ -253,6 +268,19 @@ impl<const W: usize> Program<W> {
             .get(&address)
             .copied()
             .ok_or(Error::Jump { address })
+    }
+}
+
+/// LLVM's text, but for the rotations of `ds_swizzle_b32`, whose mask it leaves out: those are
+/// spelled by the number that the instruction's first two bytes hold.
+fn with_mask(text: String, bytes: &[u8]) -> String {
+    let rotation = text.split_once(" offset:swizzle(ROTATE,");
+    match (rotation, bytes) {
+        (Some((before, _)), &[low, high, ..]) if low & 31 != 0 => {
+            let offset = u16::from_le_bytes([low, high]);
+            format!("{before} offset:{offset:#x}")
+        }
+        _ => text,
     }
 }
 
@@ -343,6 +371,7 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
             let queue = match &op {
                 Op::Vmem(vmem) if vmem.has_result() => Some(Queue::Load),
                 Op::Ds(ds) if ds.has_result() => Some(Queue::Lds),
+                Op::Broadcast(_) => Some(Queue::Direct),
                 Op::Smem(_) | Op::System(System::Time(_)) => Some(Queue::Scalar),
                 _ => None,
             };
@@ -359,7 +388,8 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
                 // Stores are counted and return in the order of the loads.
                 fills = Some((Queue::Load, Registers::default()));
             }
-            if matches!(&op, Op::Vmem(vmem) if vmem.touches_lds() && !vmem.is_flat()) {
+            let direct = matches!(&op, Op::Vmem(vmem) if vmem.touches_lds() && !vmem.is_flat());
+            if direct || matches!(op, Op::Broadcast(_)) {
                 uses.add_scalar(M0, 1);
             }
             (class, op)
@@ -401,7 +431,7 @@ fn add_implicit(line: &Line, wave: usize, registers: &mut Registers) {
         || line.name.starts_with("s_cbranch_vcc")
         || line.name == "v_dual_cndmask_b32";
     if reads_vcc {
-        registers.add_scalar(crate::text::VCC, wave as u16 / 32);
+        registers.add_scalar(VCC, wave as u16 / 32);
     }
 }
 

@@ -157,7 +157,7 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
         "s_dcache_inv" => (Class::Other, Op::System(System::InvalidateScalar)),
         "s_sendmsg" | "s_sendmsghalt" => (Class::Other, Op::System(System::Message)),
         "s_barrier" => (Class::Barrier, Op::Barrier(Barrier::Both)),
-        "s_barrier_signal" | "s_barrier_wait" => {
+        "s_barrier_signal" | "s_barrier_signal_isfirst" | "s_barrier_wait" => {
             // Barrier -1 is the workgroup's; named ones are none of RDNA 4's.
             let whole = matches!(
                 line.operands.first().map(|operand| &operand.value),
@@ -165,7 +165,8 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
             );
             match (whole, name) {
                 (true, "s_barrier_signal") => (Class::Barrier, Op::Barrier(Barrier::Signal)),
-                (true, _) => (Class::Barrier, Op::Barrier(Barrier::Wait)),
+                (true, "s_barrier_wait") => (Class::Barrier, Op::Barrier(Barrier::Wait)),
+                (true, _) => (Class::Barrier, Op::Barrier(Barrier::SignalFirst)),
                 (false, _) => unknown("only the workgroup's barrier is simulated"),
             }
         }
@@ -307,6 +308,7 @@ fn wait(line: &Line, text: &str) -> Option<Wait> {
         return Some(Wait {
             load,
             lds: both,
+            direct: field("expcnt"),
             scalar: both,
             store: None,
         });
@@ -336,10 +338,11 @@ fn wait(line: &Line, text: &str) -> Option<Wait> {
         "storecnt_dscnt" => (wait.store, wait.lds) = (Some(value >> 8 & 63), Some(value & 63)),
         "idle" => {
             (wait.load, wait.lds, wait.scalar) = (Some(0), Some(0), Some(0));
-            wait.store = Some(0);
+            (wait.direct, wait.store) = (Some(0), Some(0));
         }
         "storecnt" | "vscnt" => wait.store = Some(value),
-        "expcnt" | "samplecnt" | "bvhcnt" => {}
+        "expcnt" => wait.direct = Some(value),
+        "samplecnt" | "bvhcnt" => {}
         _ => return None,
     }
     Some(wait)

@@ -8,7 +8,7 @@ use crate::group::Group;
 use crate::lines::SourceLine;
 use crate::memory::access::Vmem;
 use crate::program::{Inst, Op};
-use crate::text::{EXEC, Line, SCALARS, VCC, Value};
+use crate::text::{EXEC, Line, M0, SCALARS, VCC, Value};
 use crate::waits::Registers;
 use crate::wave::Wave;
 
@@ -200,6 +200,7 @@ impl<const W: usize> Group<'_, W> {
                 let spans: Vec<_> = spans.iter().map(|lanes| summary(lanes)).collect();
                 Some(format!("LDS {}, {bytes} bytes each", spans.join(" and ")))
             }
+            Op::Broadcast(_) => Some(format!("LDS {:#x}", wave.s[usize::from(M0)] & 0xffff)),
             Op::Vmem(vmem) => self.vector_addresses(vmem, wave, inst),
             Op::Smem(smem) => Some(self.memory.describe(smem.address(wave))),
             _ => None,
@@ -224,12 +225,12 @@ impl<const W: usize> Group<'_, W> {
 fn results<const W: usize>(inst: &Inst<W>) -> (Vec<usize>, Vec<usize>) {
     let (mut vectors, mut scalars) = (Vec::new(), Vec::new());
     let writes = match &inst.op {
-        Op::Ds(_) | Op::Vmem(_) | Op::Smem(_) => inst
+        Op::Ds(_) | Op::Broadcast(_) | Op::Vmem(_) | Op::Smem(_) => inst
             .fills
             .is_some_and(|(_, registers)| registers != Registers::default()),
         Op::Salu(_) => !(inst.text.starts_with("s_cmp") || inst.text.starts_with("s_bitcmp")),
         Op::Valu(_) | Op::Dual(_) | Op::Packed(_) | Op::Lane(_) | Op::Wmma(_) | Op::Mfma(_) => true,
-        Op::Recode(_) | Op::Swap(_) => true,
+        Op::Recode(_) | Op::Sums(_) | Op::Swap(_) => true,
         _ => false,
     };
     for part in inst.text.split("::").filter(|_| writes) {

@@ -76,6 +76,8 @@ pub(crate) enum Queue {
     Load,
     /// LDS operations: `lgkmcnt`, `dscnt`.
     Lds,
+    /// Direct loads from LDS: `expcnt`.
+    Direct,
     /// Scalar loads and messages: `lgkmcnt`, `kmcnt`.
     Scalar,
     /// Stores and atomic operations without a result: `vscnt`, `storecnt`.
@@ -87,6 +89,7 @@ pub(crate) enum Queue {
 pub(crate) struct Wait {
     pub(crate) load: Option<u32>,
     pub(crate) lds: Option<u32>,
+    pub(crate) direct: Option<u32>,
     pub(crate) scalar: Option<u32>,
     pub(crate) store: Option<u32>,
 }
@@ -120,6 +123,7 @@ impl Told {
 pub(crate) struct Waits<const W: usize> {
     load: VecDeque<Pending<W>>,
     lds: VecDeque<Pending<W>>,
+    direct: VecDeque<Pending<W>>,
     scalar: VecDeque<Pending<W>>,
     /// Whether a load into LDS was ever pending.
     any_direct: bool,
@@ -130,6 +134,8 @@ pub(crate) struct Waits<const W: usize> {
     pub(crate) by_load: Registers,
     /// The same for LDS operations.
     pub(crate) by_lds: Registers,
+    /// The same for direct loads from LDS.
+    pub(crate) by_direct: Registers,
     /// The same for scalar loads.
     pub(crate) by_scalar: Registers,
 }
@@ -139,12 +145,14 @@ impl<const W: usize> Default for Waits<W> {
         Waits {
             load: VecDeque::new(),
             lds: VecDeque::new(),
+            direct: VecDeque::new(),
             scalar: VecDeque::new(),
             any_direct: false,
             store: VecDeque::new(),
             arrived: Vec::new(),
             by_load: Registers::default(),
             by_lds: Registers::default(),
+            by_direct: Registers::default(),
             by_scalar: Registers::default(),
         }
     }
@@ -157,13 +165,17 @@ const DEEPEST: usize = 63;
 impl<const W: usize> Waits<W> {
     /// Whether a register may still be written.
     pub(crate) fn any(&self) -> bool {
-        !(self.load.is_empty() && self.lds.is_empty() && self.scalar.is_empty())
+        !(self.load.is_empty()
+            && self.lds.is_empty()
+            && self.scalar.is_empty()
+            && self.direct.is_empty())
     }
 
     pub(crate) fn push(&mut self, queue: Queue, registers: Registers, touch: Option<Touch<W>>) {
         let (entries, set) = match queue {
             Queue::Load => (&mut self.load, Some(&mut self.by_load)),
             Queue::Lds => (&mut self.lds, Some(&mut self.by_lds)),
+            Queue::Direct => (&mut self.direct, Some(&mut self.by_direct)),
             Queue::Scalar => (&mut self.scalar, Some(&mut self.by_scalar)),
             Queue::Store => (&mut self.store, None),
         };
@@ -220,6 +232,14 @@ impl<const W: usize> Waits<W> {
         if let Some(left) = wait.lds {
             settle(&mut self.lds, &mut self.by_lds, left, &mut self.arrived);
         }
+        if let Some(left) = wait.direct {
+            settle(
+                &mut self.direct,
+                &mut self.by_direct,
+                left,
+                &mut self.arrived,
+            );
+        }
         if let Some(left) = wait.store {
             let done = self.store.len().saturating_sub(left as usize);
             finish(self.store.drain(..done), &mut self.arrived);
@@ -234,6 +254,7 @@ impl<const W: usize> Waits<W> {
     pub(crate) fn open_touches(&self) -> impl Iterator<Item = &Touch<W>> {
         self.lds
             .iter()
+            .chain(&self.direct)
             .chain(&self.load)
             .filter_map(|pending| pending.touch.as_ref())
     }
@@ -269,6 +290,7 @@ impl<const W: usize> Waits<W> {
         [
             (Queue::Load, &self.by_load),
             (Queue::Lds, &self.by_lds),
+            (Queue::Direct, &self.by_direct),
             (Queue::Scalar, &self.by_scalar),
         ]
         .into_iter()

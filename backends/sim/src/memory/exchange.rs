@@ -10,17 +10,25 @@ pub(super) fn swizzle<const W: usize>(line: &Line) -> Option<[u8; W]> {
     let from: Box<dyn Fn(u8) -> u8> = match text.strip_prefix("swizzle(") {
         None => {
             let bits = crate::text::number(text)? as u16;
-            match bits >> 15 {
-                1 if bits < 0xe000 => {
+            match bits {
+                0xe000.. => return Some(table(|lane| fourier(lane, bits as u8))),
+                0xc000.. => {
+                    let by = (bits >> 5 & 31) as u8;
+                    let by = match bits >> 10 & 1 {
+                        1 => by.wrapping_neg(),
+                        _ => by,
+                    };
+                    return Some(table(|lane| rotated(lane, by, bits as u8)));
+                }
+                0x8000.. => {
                     Box::new(move |lane| (lane & !3) + (bits >> (2 * (lane & 3)) & 3) as u8)
                 }
-                0 => {
+                _ => {
                     let (and, or, xor) = (bits & 31, bits >> 5 & 31, bits >> 10 & 31);
                     Box::new(move |lane| {
                         (lane & 32) | (((lane & 31) & and as u8) | or as u8) ^ xor as u8
                     })
                 }
-                _ => return None,
             }
         }
         Some(rest) => {
@@ -52,6 +60,11 @@ pub(super) fn swizzle<const W: usize>(line: &Line) -> Option<[u8; W]> {
                     let list = [a, b, c, d];
                     Box::new(move |lane| (lane & !3) + (list[usize::from(lane & 3)] & 3))
                 }
+                ("FFT", &[mask]) => return Some(table(|lane| fourier(lane, mask))),
+                ("ROTATE", &[0, by]) => return Some(table(|lane| rotated(lane, by, 0))),
+                ("ROTATE", &[1, by]) => {
+                    return Some(table(|lane| rotated(lane, by.wrapping_neg(), 0)));
+                }
                 ("SWAP", &[group]) => Box::new(move |lane| lane ^ group & 31),
                 ("REVERSE", &[group]) => Box::new(move |lane| lane ^ group.wrapping_sub(1) & 31),
                 ("BROADCAST", &[group, from]) => {
@@ -62,6 +75,25 @@ pub(super) fn swizzle<const W: usize>(line: &Line) -> Option<[u8; W]> {
         }
     };
     Some(std::array::from_fn(|lane| from(lane as u8) & (W as u8 - 1)))
+}
+
+/// The table of a rule.
+fn table<const W: usize>(from: impl Fn(u8) -> u8) -> [u8; W] {
+    std::array::from_fn(|lane| from(lane as u8))
+}
+
+/// The lane read for a Fourier transform, by the pseudo-code of AMD's RDNA 3.5 guide,
+/// `DS_SWIZZLE_B32` (CDNA 4's is the same): the lane's bits reversed, those of the mask kept.
+fn fourier(lane: u8, mask: u8) -> u8 {
+    let mask = mask & 31;
+    let reversed = (lane & 31).reverse_bits() >> 3;
+    lane & 32 | reversed >> mask.count_ones() | lane & mask
+}
+
+/// The lane read where 32 are rotated to the left but for the bits of a mask, by the same.
+fn rotated(lane: u8, by: u8, mask: u8) -> u8 {
+    let mask = mask & 31;
+    lane & 32 | lane & mask | lane.wrapping_add(by) & !mask & 31
 }
 
 impl<const W: usize> Ds<W> {

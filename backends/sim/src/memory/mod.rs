@@ -1,6 +1,7 @@
 //! Global memory: buffers in one sparse address space with wide gaps between them.
 
 pub(crate) mod access;
+pub(crate) mod broadcast;
 mod buffer;
 mod direct;
 pub(crate) mod ds;

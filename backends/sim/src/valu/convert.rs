@@ -60,7 +60,7 @@ fn narrow<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_cvt_i16_f16" => F16 -> B16, |a| u32::from(from_f16(a) as i16 as u16);
         "v_cvt_i32_i16" => B16 -> B32, |a| i32::from(a as u16 as i16) as u32;
         "v_cvt_u32_u16" => B16 -> B32, |a| a & 0xffff;
-        "v_cvt_pk_rtz_f16_f32" | "v_cvt_pkrtz_f16_f32" => F32 -> B32, |a, b| {
+        "v_cvt_pk_rtz_f16_f32" | "v_cvt_pkrtz_f16_f32" => F32 -> PairF16, |a, b| {
             to_f16_toward_zero(f(a)) | to_f16_toward_zero(f(b)) << 16
         };
         "v_cvt_pk_bf16_f32" => F32 -> B32, |a, b| to_bf16(f(a)) | to_bf16(f(b)) << 16;

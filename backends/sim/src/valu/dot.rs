@@ -1,6 +1,8 @@
 //! Dot products of packed numbers, added to a 32-bit one.
 
-use super::float::{from_bf8, from_bf16, from_f16, from_fp8};
+use super::float::{
+    clamp, flush, from_bf8, from_bf16, from_f16, from_fp8, to_bf16, to_f16, to_f32_odd,
+};
 use super::{Input, Row, Type, map3};
 use crate::text::{Line, Value};
 use crate::wave::Wave;
@@ -45,31 +47,62 @@ impl Element {
     }
 }
 
-/// The rows of those that stand in pairs of instructions.
+/// The rows of those that stand in pairs of instructions, and of those with a result of 16 bits.
 pub(super) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
     const SOURCES: &[Type] = &[Type::B32, Type::B32, Type::F32];
-    let row = match name {
-        "v_dot2acc_f32_f16" => Row::narrow(
-            |s, _, out| map3(s, out, |x, y, z| real([Element::F16; 2], x, y, z)),
-            Type::F32,
-            SOURCES,
+    macro_rules! single {
+        ($element:expr) => {
+            Row::narrow(
+                |s, _, out| {
+                    map3(s, out, |x, y, z| {
+                        sum_of_two([$element; 2], x, y, f32::from_bits(z)).to_bits()
+                    })
+                },
+                Type::F32,
+                SOURCES,
+            )
+            .accumulate()
+        };
+    }
+    Some(match name {
+        "v_dot2acc_f32_f16" => single!(Element::F16),
+        "v_dot2acc_f32_bf16" => single!(Element::Bf16),
+        "v_dot2_f16_f16" => Row::narrow(
+            |s, _, out| {
+                map3(s, out, |x, y, z| {
+                    to_f16(to_f32_odd(sum([Element::F16; 2], x, y, from_f16(z))))
+                })
+            },
+            Type::F16,
+            &[Type::B32, Type::B32, Type::F16],
         ),
-        "v_dot2acc_f32_bf16" => Row::narrow(
-            |s, _, out| map3(s, out, |x, y, z| real([Element::Bf16; 2], x, y, z)),
-            Type::F32,
-            SOURCES,
+        "v_dot2_bf16_bf16" => Row::narrow(
+            |s, _, out| {
+                map3(s, out, |x, y, z| {
+                    to_bf16(to_f32_odd(sum([Element::Bf16; 2], x, y, from_bf16(z))))
+                })
+            },
+            Type::B16,
+            &[Type::B32, Type::B32, Type::B16],
         ),
         _ => return None,
-    };
-    Some(row.accumulate())
+    })
 }
 
-/// The sum of products and addend, formed in f64 and rounded once; AMD does not say how hardware
-/// rounds.
-fn real([a, b]: [Element; 2], x: u32, y: u32, z: u32) -> u32 {
+/// The sum of products and addend, formed in f64; AMD does not say how hardware rounds.
+fn sum([a, b]: [Element; 2], x: u32, y: u32, z: f32) -> f64 {
     let count = 32 / a.bits();
-    let sum: f64 = (0..count).map(|at| a.real(x, at) * b.real(y, at)).sum();
-    ((sum + f64::from(f32::from_bits(z))) as f32).to_bits()
+    let products: f64 = (0..count).map(|at| a.real(x, at) * b.real(y, at)).sum();
+    let total = products + f64::from(z);
+    // The host's NaN may have any sign.
+    if total.is_nan() { f64::NAN } else { total }
+}
+
+/// The sum of two products and an f32. Denormals of that and of the result count as zero, whatever
+/// the mode: what LLVM counts on of `v_dot2_f32_f16` where it makes one of multiply-adds; taken to
+/// hold for bf16 too.
+fn sum_of_two(elements: [Element; 2], x: u32, y: u32, z: f32) -> f32 {
+    flush(sum(elements, x, y, flush(z)) as f32)
 }
 
 /// A dot product, ready to execute.
@@ -77,20 +110,35 @@ pub(crate) struct Dot {
     dst: u16,
     elements: [Element; 2],
     sources: [Input; 3],
-    saturate: bool,
+    /// Whether a sum of integers is signed, and kept within its type.
+    signed: bool,
+    clamp: bool,
+    /// Signs flipped of A's and B's 16-bit elements.
+    flip: [u32; 2],
 }
 
 impl Dot {
     /// The dot product of a line; none when it is another family's.
     pub(crate) fn new(line: &Line) -> Option<Result<Dot, String>> {
         let name = line.name.strip_prefix("v_dot")?;
+        if matches!(name, "2_f16_f16" | "2_bf16_bf16") {
+            let mut packed = line.operands.iter().skip(1).take(2);
+            let signs = packed.any(|operand| operand.neg || operand.abs);
+            // One sign for two numbers: AMD's guides do not say for which.
+            return signs.then(|| Err("sign modifiers of pairs are not simulated there".into()));
+        }
         Some(Self::build(line, name).ok_or_else(|| "no such dot product or operand".to_owned()))
     }
 
     fn build(line: &Line, name: &str) -> Option<Dot> {
-        // Whether A and B are signed, where the name does not say it.
-        let signs: [bool; 3] = match name.contains("_iu") {
+        // Of integers whose name leaves it open the sign modifiers say whether A and B are signed.
+        let open = name.contains("_iu");
+        let low: [bool; 3] = match open || name.ends_with("f16") {
             true => line.bits("neg_lo", false),
+            false => [false; 3],
+        };
+        let high: [bool; 3] = match name.ends_with("f16") {
+            true => line.bits("neg_hi", false),
             false => [false; 3],
         };
         let int = |bits, signed| [Element::Int(bits, signed); 2];
@@ -100,8 +148,8 @@ impl Dot {
             _ => (name.to_owned(), false),
         };
         let elements = match name.as_str() {
-            "4_i32_iu8" => [0, 1].map(|at| Element::Int(8, signs[at])),
-            "8_i32_iu4" => [0, 1].map(|at| Element::Int(4, signs[at])),
+            "4_i32_iu8" => [0, 1].map(|at| Element::Int(8, low[at])),
+            "8_i32_iu4" => [0, 1].map(|at| Element::Int(4, low[at])),
             "4_i32_i8" => int(8, true),
             "4_u32_u8" => int(8, false),
             "8_i32_i4" => int(4, true),
@@ -123,15 +171,27 @@ impl Dot {
         };
         let addend = if accumulates { 0 } else { 3 };
         let ty = if real { Type::F32 } else { Type::B32 };
+        let mut sources = [
+            Input::new(line.operands.get(1)?, Type::B32, false)?,
+            Input::new(line.operands.get(2)?, Type::B32, false)?,
+            Input::new(line.operands.get(addend)?, ty, false)?,
+        ];
+        if real && low[2] != high[2] {
+            // LLVM sets both for an f32.
+            return None;
+        }
+        sources[2].neg ^= real && low[2];
+        let flip = |at: usize| match real {
+            true => u32::from(low[at]) << 15 | u32::from(high[at]) << 31,
+            false => 0,
+        };
         Some(Dot {
             dst,
             elements,
-            sources: [
-                Input::new(line.operands.get(1)?, Type::B32, false)?,
-                Input::new(line.operands.get(2)?, Type::B32, false)?,
-                Input::new(line.operands.get(addend)?, ty, false)?,
-            ],
-            saturate: !real && line.flag("clamp"),
+            sources,
+            signed: name.contains("_i32_"),
+            clamp: line.flag("clamp"),
+            flip: [flip(0), flip(1)],
         })
     }
 
@@ -141,24 +201,39 @@ impl Dot {
         let x = self.sources[0].fetch(wave, a);
         let y = self.sources[1].fetch(wave, b);
         let z = self.sources[2].fetch(wave, c);
-        let out: [u32; W] = std::array::from_fn(|lane| self.lane(x[lane], y[lane], z[lane]));
+        let out: [u32; W] = std::array::from_fn(|lane| match self.elements[0] {
+            Element::Int(..) => self.integer(x[lane], y[lane], z[lane]),
+            _ => {
+                let sum = self.real(x[lane], y[lane], f32::from_bits(z[lane]));
+                match self.clamp {
+                    true => (clamp(f64::from(sum), wave.mode.clamp_nan) as f32).to_bits(),
+                    false => sum.to_bits(),
+                }
+            }
+        });
         wave.write(self.dst, &out, wave.exec());
     }
 
-    fn lane(&self, x: u32, y: u32, z: u32) -> u32 {
+    fn real(&self, x: u32, y: u32, z: f32) -> f32 {
+        let (x, y) = (x ^ self.flip[0], y ^ self.flip[1]);
+        match self.elements[0].bits() {
+            16 => sum_of_two(self.elements, x, y, z),
+            _ => sum(self.elements, x, y, z) as f32,
+        }
+    }
+
+    /// The sum of integers. AMD's guides form it in the type that the name has, also where neither
+    /// A nor B is signed, so that `clamp` keeps it within that type.
+    fn integer(&self, x: u32, y: u32, z: u32) -> u32 {
         let [a, b] = self.elements;
         let count = 32 / a.bits();
-        let Element::Int(_, first) = a else {
-            return real(self.elements, x, y, z);
-        };
         let sum: i64 = (0..count).map(|at| a.int(x, at) * b.int(y, at)).sum();
-        let signed = first || matches!(b, Element::Int(_, true));
-        if !self.saturate {
-            return sum.wrapping_add(i64::from(z)) as u32;
-        }
-        match signed {
-            true => (sum + i64::from(z as i32)).clamp(i32::MIN.into(), i32::MAX.into()) as u32,
-            false => (sum + i64::from(z)).min(u32::MAX.into()) as u32,
+        match (self.clamp, self.signed) {
+            (false, _) => sum.wrapping_add(i64::from(z)) as u32,
+            (true, true) => {
+                (sum + i64::from(z as i32)).clamp(i32::MIN.into(), i32::MAX.into()) as u32
+            }
+            (true, false) => (sum + i64::from(z)).clamp(0, u32::MAX.into()) as u32,
         }
     }
 }

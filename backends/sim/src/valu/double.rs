@@ -4,6 +4,7 @@
 //! read as it is for f32.
 
 use super::division::div_scale;
+use super::turns::trig_preop;
 use super::{Row, Shape, Type};
 
 fn f(bits: u64) -> f64 {
@@ -32,7 +33,7 @@ fn power(exponent: i32) -> f64 {
 }
 
 /// The value times a power of two, rounded once.
-fn scale(value: f64, by: i32) -> f64 {
+pub(super) fn scale(value: f64, by: i32) -> f64 {
     let (mantissa, exponent) = frexp(value);
     match exponent.saturating_add(by) {
         // The mantissa is at least a half, so that this overflows.
@@ -229,6 +230,9 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         };
         "v_frexp_mant_f64" => F64, ONE, |a, _b, _c| passed(frexp(f(a)).0);
         "v_frexp_exp_i32_f64" => B32, ONE, |a, _b, _c| u64::from(frexp(f(a)).1 as u32);
+        "v_trig_preop_f64" => F64, &[Type::F64, Type::B32], |a, b, _c| {
+            trig_preop(a, b as u32).to_bits()
+        };
         "v_ldexp_f64" => F64, &[Type::F64, Type::B32], |a, b, _c| {
             passed(scale(f(a), b as u32 as i32))
         };

@@ -46,9 +46,20 @@ impl<const W: usize> Valu<W> {
                     computed.low[lane] = bits as u32;
                     computed.high[lane] = (bits >> 32) as u32;
                 }
-                // Neither scaled nor clamped.
-                Type::PairF16 if flush => {
-                    computed.low[lane] = flush_denormal(value, self.result);
+                // Not scaled.
+                Type::PairF16 => {
+                    let half = |half: u32| match self.clamp {
+                        true => {
+                            let real = f64::from(float::from_f16(half));
+                            float::to_f16(float::clamp(real, wave.mode.clamp_nan) as f32)
+                        }
+                        false => half,
+                    };
+                    let value = half(value & 0xffff) | half(value >> 16) << 16;
+                    computed.low[lane] = match flush {
+                        true => flush_denormal(value, self.result),
+                        false => value,
+                    };
                 }
                 Type::F32 | Type::F16 => {
                     let mut value = value;

@@ -6,7 +6,7 @@ use super::float::{
     to_f16, to_f32_odd,
 };
 use super::single::ldexp;
-use super::{Row, Type, map2, map3, narrow};
+use super::{Row, Type, map2, map3, narrow, turns};
 
 #[inline(always)]
 fn binary(a: u32, b: u32, operation: impl Fn(f32, f32) -> f32) -> u32 {
@@ -26,6 +26,14 @@ fn transcendental(a: u32, function: impl Fn(f64) -> f64) -> u32 {
         a,
         a,
     )))
+}
+
+/// A sine or cosine, whose NaN of infinities is negative in the guides' examples.
+fn of_turns(a: u32, function: impl Fn(f64) -> f64) -> u32 {
+    match a & 0x7fff {
+        0x7c00 => 0xfe00,
+        _ => transcendental(a, function),
+    }
 }
 
 #[inline(always)]
@@ -129,5 +137,17 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_sqrt_f16" => |a| transcendental(a, f64::sqrt);
         "v_exp_f16" => |a| transcendental(a, f64::exp2);
         "v_log_f16" => |a| transcendental(a, f64::log2);
+        "v_sin_f16" => |a| of_turns(a, turns::sin);
+        "v_cos_f16" => |a| of_turns(a, turns::cos);
+        "v_maximumminimum_f16" => |a, b, c| {
+            ternary(a, b, c, |a, b, c| minimum(maximum(a, b), c))
+        };
+        "v_minimummaximum_f16" => |a, b, c| {
+            ternary(a, b, c, |a, b, c| maximum(minimum(a, b), c))
+        };
+        "v_maxmin_f16" => |a, b, c| ternary(a, b, c, |a, b, c| min_ieee(max_ieee(a, b), c));
+        "v_minmax_f16" => |a, b, c| ternary(a, b, c, |a, b, c| max_ieee(min_ieee(a, b), c));
+        "v_maxmin_num_f16" => |a, b, c| ternary(a, b, c, |a, b, c| min(max(a, b), c));
+        "v_minmax_num_f16" => |a, b, c| ternary(a, b, c, |a, b, c| max(min(a, b), c));
     ))
 }

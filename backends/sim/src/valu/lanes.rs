@@ -44,6 +44,11 @@ pub(crate) enum LaneOp {
         dst: u16,
         source: Input,
     },
+    /// Lanes 32 apart read each other, also those that are off.
+    Opposite {
+        dst: u16,
+        source: u16,
+    },
     Swap {
         a: u16,
         b: u16,
@@ -116,6 +121,12 @@ pub(crate) fn lane_op(line: &Line) -> Option<Result<LaneOp, String>> {
             Some(LaneOp::MoveTo {
                 dst: vector(line, 0)?,
                 source: input(line, 1)?,
+            })
+        },
+        "v_permlane64_b32" => |line: &Line| {
+            Some(LaneOp::Opposite {
+                dst: vector(line, 0)?,
+                source: vector(line, 1)?,
             })
         },
         "v_swap_b32" => |line: &Line| {
@@ -236,6 +247,13 @@ impl LaneOp {
                     wave.write(at as u16, &values, exec);
                 }
             }
+            // AMD's RDNA guides, `V_PERMLANE64_B32`: nothing in a wave of 32.
+            LaneOp::Opposite { dst, source } if W == 64 => {
+                let values = &wave.v[usize::from(*source)];
+                let opposite = std::array::from_fn(|lane| values[lane ^ 32]);
+                wave.write(*dst, &opposite, exec);
+            }
+            LaneOp::Opposite { .. } => {}
             LaneOp::Swap { a, b } => {
                 let (x, y) = (wave.v[usize::from(*a)], wave.v[usize::from(*b)]);
                 wave.write(*a, &y, exec);

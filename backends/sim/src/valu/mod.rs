@@ -3,6 +3,7 @@
 //! What an instruction computes is a row of one of the tables below this module; what its operand
 //! forms mean (halves, sign modifiers, DPP, clamp, output scale, lane masks) is here, once.
 
+mod bytes;
 mod compare;
 mod convert;
 mod division;
@@ -22,8 +23,10 @@ mod saturate;
 mod sdwa;
 mod single;
 mod swap;
+mod turns;
 mod wide_ops;
 
+pub(crate) use bytes::{Sums, sums};
 pub(crate) use dot::Dot;
 pub(crate) use lanes::{LaneOp, lane_op};
 pub(crate) use mixed::{Packed, packed};
@@ -282,7 +285,8 @@ impl<const W: usize> Valu<W> {
         }
         let clamp = line.flag("clamp");
         let float = matches!(row.result, Type::F16 | Type::F32 | Type::F64);
-        if clamp && !float && saturate::row::<W>(&line.name).is_none() {
+        let clamps = float || row.result == Type::PairF16;
+        if clamp && !clamps && saturate::row::<W>(&line.name).is_none() {
             return Err("clamping of integers".into());
         }
         let scale = match (line.number("mul"), line.number("div")) {

@@ -1,8 +1,8 @@
 //! Which row of which table an instruction is.
 
 use super::{
-    Body, Row, Shape, Type, compare, convert, dot, double, half_ops, integer, saturate, single,
-    wide_ops,
+    Body, Row, Shape, Type, bytes, compare, convert, dot, double, half_ops, integer, saturate,
+    single, wide_ops,
 };
 use crate::text::Line;
 
@@ -16,6 +16,7 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         .or_else(|| wide_ops::row(name))
         .or_else(|| double::row(name))
         .or_else(|| dot::row(name))
+        .or_else(|| bytes::row(name))
 }
 
 /// The row of a line, whose modifiers may choose among several.

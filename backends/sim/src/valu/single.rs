@@ -7,7 +7,7 @@ use super::division::div_scale;
 use super::float::{
     flush, fract, max, max_ieee, maximum, med3, min, min_ieee, minimum, result2, result3, sum_odd,
 };
-use super::{Row, Shape, Type, map3, narrow};
+use super::{Row, Shape, Type, map3, narrow, turns};
 
 fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
@@ -25,6 +25,14 @@ fn one(value: f32, a: u32) -> u32 {
 
 fn transcendental(a: u32, function: impl Fn(f64) -> f64) -> u32 {
     one(flush(function(f64::from(flush(f(a)))) as f32), a)
+}
+
+/// A sine or cosine, whose NaN of infinities is negative in the guides' examples.
+fn of_turns(a: u32, function: impl Fn(f64) -> f64) -> u32 {
+    match f(a).is_infinite() {
+        true => 0xffc0_0000,
+        false => transcendental(a, function),
+    }
 }
 
 /// a x b + c scaled back after `v_div_scale` scaled an operand: up when the quotient is large, down
@@ -187,6 +195,8 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_min3_num_f32" => |a, b, c| min(min(f(a), f(b)), f(c)).to_bits();
         "v_maximum3_f32" => |a, b, c| maximum(maximum(f(a), f(b)), f(c)).to_bits();
         "v_minimum3_f32" => |a, b, c| minimum(minimum(f(a), f(b)), f(c)).to_bits();
+        "v_maximumminimum_f32" => |a, b, c| minimum(maximum(f(a), f(b)), f(c)).to_bits();
+        "v_minimummaximum_f32" => |a, b, c| maximum(minimum(f(a), f(b)), f(c)).to_bits();
         "v_maxmin_f32" => |a, b, c| min_ieee(max_ieee(f(a), f(b)), f(c)).to_bits();
         "v_minmax_f32" => |a, b, c| max_ieee(min_ieee(f(a), f(b)), f(c)).to_bits();
         "v_maxmin_num_f32" => |a, b, c| min(max(f(a), f(b)), f(c)).to_bits();
@@ -205,7 +215,7 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_sqrt_f32" => |a| transcendental(a, f64::sqrt);
         "v_exp_f32" => |a| transcendental(a, f64::exp2);
         "v_log_f32" => |a| transcendental(a, f64::log2);
-        "v_sin_f32" => |a| transcendental(a, |x| (x.fract() * std::f64::consts::TAU).sin());
-        "v_cos_f32" => |a| transcendental(a, |x| (x.fract() * std::f64::consts::TAU).cos());
+        "v_sin_f32" => |a| of_turns(a, turns::sin);
+        "v_cos_f32" => |a| of_turns(a, turns::cos);
     ))
 }

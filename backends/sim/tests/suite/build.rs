@@ -56,6 +56,11 @@ pub fn assemble(chip: &str, source: &str) -> Vec<u8> {
     run(chip, "assembler", source, &[])
 }
 
+/// The same with flags for clang.
+pub fn assemble_with(chip: &str, source: &str, flags: &[&str]) -> Vec<u8> {
+    run(chip, "assembler", source, flags)
+}
+
 /// What clang makes of an OpenCL C source before it is assembled.
 pub fn assembly(chip: &str, source: &str) -> String {
     let flags = ["-cl-std=CL2.0", "-S"];

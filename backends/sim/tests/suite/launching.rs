@@ -237,3 +237,62 @@ fn launches_that_do_not_fit_say_why() {
         "{error}"
     );
 }
+
+#[test]
+fn registers_beyond_the_descriptors_are_refused() {
+    let refused = |chip: &str, wave: usize, next: u32, line: &str| {
+        let source = build::kernel_source(chip, line);
+        let mut source = source.replace("next_free_vgpr 128", &format!("next_free_vgpr {next}"));
+        let mut flags = vec![];
+        if wave == 64 && chip != "gfx950" {
+            source = source
+                .replace("wavefront_size32 1", "wavefront_size32 0")
+                .replace("wavefront_size: 32", "wavefront_size: 64");
+            flags.push("-mwavefrontsize64");
+        }
+        let object = CodeObject::load(&build::assemble_with(chip, &source, &flags)).unwrap();
+        let result = Simulator::new().launch(&object, "k", Launch::default());
+        let reason = match result {
+            Ok(_) => return None,
+            Err(Error::Launch { reason, .. }) => reason,
+            Err(error) => panic!("{chip}: {error}"),
+        };
+        let name = line.split([' ', ',']).nth(1).expect("a register");
+        assert!(reason.contains(&format!("names {name},")), "{reason}");
+        reason.split_once("asks for ").map(|(_, rest)| {
+            let (count, _) = rest.split_once(' ').expect("a count");
+            count.parse::<u32>().expect("a number")
+        })
+    };
+    for chip in CHIPS {
+        // Blocks of eight registers, of four in waves of 64.
+        for (wave, next, allocated) in [
+            (32, 128, 128),
+            (32, 121, 128),
+            (32, 120, 120),
+            (64, 128, 128),
+            (64, 121, 124),
+            (64, 120, 120),
+        ] {
+            let last = format!("v_mov_b32_e32 v{}, 0", allocated - 1);
+            assert_eq!(refused(chip, wave, next, &last), None, "{chip} {wave}");
+            let beyond = format!("v_mov_b32_e32 v{allocated}, 0");
+            let found = refused(chip, wave, next, &beyond);
+            assert_eq!(found, Some(allocated), "{chip} {wave} {next}");
+            let loaded = format!("ds_load_b32 v{allocated}, v0");
+            assert_eq!(
+                refused(chip, wave, next, &loaded),
+                Some(allocated),
+                "{chip}"
+            );
+        }
+        assert_eq!(refused(chip, 32, 128, "s_mov_b32 s105, 0"), None, "{chip}");
+    }
+    // 64 scalar registers and those that the assembler adds for VCC and others, in blocks of 16.
+    assert_eq!(refused("gfx950", 64, 128, "s_mov_b32 s79, 0"), None);
+    assert_eq!(refused("gfx950", 64, 128, "s_mov_b32 s80, 0"), Some(80));
+    assert_eq!(
+        refused("gfx950", 64, 128, "s_load_dword s80, s[0:1], 0x0"),
+        Some(80)
+    );
+}

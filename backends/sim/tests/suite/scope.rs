@@ -320,17 +320,17 @@ fn every_instruction_in_scope_is_known() {
 
 #[test]
 fn what_is_not_known_is_named() {
-    let body = "s_mov_b32 s0, 1\nv_sad_u8 v0, v1, v2, v3\nimage_load v0, v[0:1], s[0:7] \
+    let body = "s_mov_b32 s0, 1\nv_cvt_pk_u8_f32 v0, v1, v2, v3\nimage_load v0, v[0:1], s[0:7] \
                 dmask:0x1 dim:SQ_RSRC_IMG_2D";
     let object = build::kernel("gfx1100", body);
     let unsupported = object.unsupported("k").unwrap();
     assert_eq!(unsupported.len(), 2);
-    assert_eq!(unsupported[0].instruction, "v_sad_u8 v0, v1, v2, v3");
+    assert_eq!(unsupported[0].instruction, "v_cvt_pk_u8_f32 v0, v1, v2, v3");
     let mut simulator = tilefold_sim::Simulator::new();
     let launch = tilefold_sim::Launch::default();
     let error = simulator.launch(&object, "k", launch).unwrap_err();
     assert!(
-        error.to_string().contains("v_sad_u8") && error.to_string().contains("0x"),
+        error.to_string().contains("v_cvt_pk_u8_f32") && error.to_string().contains("0x"),
         "{error}"
     );
 }
@@ -368,11 +368,11 @@ fn modifiers_that_are_not_simulated_are_named() {
             "v_cvt_sr_fp8_f32_e64_dpp v0, v1, v2 row_share:1",
             "row_share",
         ),
-        ("gfx1100", "v_dot2_f32_f16 v0, v1, v2, v3 clamp", "clamp"),
+        ("gfx1100", "v_sad_u8 v0, v1, v2, v3 clamp", "clamping"),
         (
             "gfx1100",
-            "v_dot2_f32_f16 v0, v1, v2, v3 neg_lo:[1,0,0]",
-            "neg_lo",
+            "v_dot2_f16_f16 v0, -v1, v2, v3",
+            "sign modifiers",
         ),
         (
             "gfx1100",

@@ -104,12 +104,12 @@ fn lines_of_the_source_stand_beside_instructions() {
 #[test]
 fn a_run_that_an_error_ends_leaves_its_trace() {
     // Workgroup 0, or 1, stops; both meet in an output, or not, which runs them one by one.
-    let unknown = "v_sad_u8 v0, v1, v2, v3";
+    let unknown = "v_cvt_pk_u8_f32 v0, v1, v2, v3";
     for stopping in [0, 1] {
         for (meet, end, error) in [
-            ("", unknown, "unknown instruction `v_sad_u8"),
+            ("", unknown, "unknown instruction `v_cvt_pk_u8_f32"),
             ("", "endless:\ns_branch endless", "without ending"),
-            ("global_store_b32 v5, v5, s[6:7]", unknown, "v_sad_u8"),
+            ("global_store_b32 v5, v5, s[6:7]", unknown, "v_cvt_pk_u8_f32"),
         ] {
             let body = format!(
                 "s_load_b128 s[4:7], s[0:1], 0x0\nv_mov_b32 v5, 0\n{{scalar}}\n{meet}\n\

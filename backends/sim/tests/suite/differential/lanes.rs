@@ -1,11 +1,11 @@
 //! Models of what goes across lanes or takes several operations: moves, swaps, pairs of
-//! instructions, dot products.
+//! instructions.
 
 use super::extrema::Bits;
 use super::harness::{After, Kind, Lane, SCALAR};
-use super::numbers::{f, f32_bits, fused, h, sext};
+use super::numbers::{f, f32_bits, fused};
 use super::operands::Tuple;
-use super::table::{Table, op, words};
+use super::table::{Table, op};
 
 /// v[8:9] with another low register.
 fn low(lane: &Lane<'_>, value: u32) -> After {
@@ -21,7 +21,6 @@ fn both(low: u32, high: u32) -> After {
 
 pub fn add(t: &mut Table) {
     moves(t);
-    dots(t);
     match t.gfx9() {
         true => cdna(t),
         false => rdna(t),
@@ -86,82 +85,6 @@ fn moves(t: &mut Table) {
         let old = lane.tuple().old;
         both((old >> 32) as u32, old as u32)
     });
-}
-
-/// Sums of products. Those of floats are formed in f64 and rounded once, which is the simulator's
-/// stated choice: AMD does not publish how hardware rounds.
-fn dots(t: &mut Table) {
-    let float = (Kind::F32, 32);
-    fn sum16(a: u64, b: u64, c: f64, bf: bool) -> u32 {
-        let value = |x: u64, at: u32| {
-            let half = (x >> (16 * at)) as u32 & 0xffff;
-            if bf { f(half << 16) } else { h(half) }
-        };
-        let products = value(a, 0) * value(b, 0) + value(a, 1) * value(b, 1);
-        f32_bits(products + c)
-    }
-    let dot = |bf: bool| op(move |[a, b, c], _| (sum16(a, b, f(c as u32), bf).into(), false));
-    t.kind(
-        "v_dot2_f32_f16",
-        "3 !c !m !k",
-        "D, h0, h1, f2",
-        float,
-        dot(false),
-    );
-    if !t.gfx9() {
-        return;
-    }
-    t.kind(
-        "v_dot2_f32_bf16",
-        "3 !c !m !k",
-        "D, h0, h1, f2",
-        float,
-        dot(true),
-    );
-    for (name, bf) in [("v_dot2c_f32_f16", false), ("v_dot2c_f32_bf16", true)] {
-        let model = op(move |[a, b, _], lane: &Lane<'_>| {
-            (sum16(a, b, f(lane.tuple().f[2]), bf).into(), false)
-        });
-        t.accumulating(name, "e32 !c", "D, h0, h1", "v_mov_b32 D, f2", float, model);
-    }
-    // Integers: bits of an element and whether it is signed.
-    let sum = |a: u32, b: u32, bits: u32, signed: bool| {
-        (0..32 / bits).fold(0_i64, |sum, at| {
-            let part = |x: u32| match signed {
-                true => sext(x >> (bits * at), bits),
-                false => i64::from(x >> (bits * at)) & ((1 << bits) - 1),
-            };
-            sum + part(a) * part(b)
-        })
-    };
-    for (name, bits, signed) in [
-        ("v_dot2_i32_i16", 16, true),
-        ("v_dot2_u32_u16", 16, false),
-        ("v_dot4_i32_i8", 8, true),
-        ("v_dot4_u32_u8", 8, false),
-        ("v_dot8_i32_i4", 4, true),
-        ("v_dot8_u32_u4", 4, false),
-    ] {
-        let model = words!(|a, b, c| (sum(a, b, bits, signed) + i64::from(c)) as u32);
-        t.word(name, "3 !c", "D, i0, i1, i2", model);
-        let clamped = words!(|a, b, c| match signed {
-            true => (sum(a, b, bits, signed) + sext(c, 32)).clamp(i32::MIN.into(), i32::MAX.into())
-                as u32,
-            false => (sum(a, b, bits, signed) + i64::from(c)).min(u32::MAX.into()) as u32,
-        });
-        t.tail(name, "3 !c", "D, i0, i1, i2", 32, " clamp", clamped);
-    }
-    for (name, bits) in [("v_dot2c_i32_i16", 16), ("v_dot4c_i32_i8", 8)] {
-        let model = op(move |[a, b, _], lane: &Lane<'_>| {
-            let c = i64::from(lane.tuple().i[2]);
-            (
-                u64::from((sum(a as u32, b as u32, bits, true) + c) as u32),
-                false,
-            )
-        });
-        let kind = (Kind::Bits, 32);
-        t.accumulating(name, "e32 !c", "D, i0, i1", "v_mov_b32 D, i2", kind, model);
-    }
 }
 
 fn cdna(t: &mut Table) {

@@ -6,9 +6,12 @@
 //! one kernel on 5,120 tuples of operands ([`operands`]) and compares bit by bit. What is laxer is
 //! said at [`harness::Kind`]: NaNs of float results, and the last bit of transcendental functions.
 
+mod bytes;
+mod clamps;
 mod compares;
 mod conversions;
 mod division;
+mod dots;
 mod doubles;
 mod extrema;
 mod floats;
@@ -23,6 +26,7 @@ mod operands;
 mod parts;
 mod scope;
 mod table;
+mod turns;
 
 use table::Table;
 
@@ -36,6 +40,10 @@ fn table(chip: &'static str) -> Table {
     conversions::add(&mut table);
     compares::add(&mut table);
     lanes::add(&mut table);
+    dots::add(&mut table);
+    bytes::add(&mut table);
+    turns::add(&mut table);
+    clamps::add(&mut table);
     table
 }
 

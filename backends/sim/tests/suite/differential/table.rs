@@ -198,6 +198,24 @@ impl Table {
         });
     }
 
+    /// A result of any kind, with a modifier.
+    pub fn tail_kind(
+        &mut self,
+        name: &str,
+        forms: &'static str,
+        operands: &'static str,
+        (kind, bits): (Kind, u32),
+        tail: &'static str,
+        op: Op,
+    ) {
+        self.entry(Entry {
+            kind,
+            bits,
+            tail,
+            ..self.of(name, forms, operands, op)
+        });
+    }
+
     /// A result in the high half; the low one stays.
     pub fn high(&mut self, name: &str, operands: &'static str, tail: &'static str, model: Op) {
         let whole = op(move |sources, lane| {
