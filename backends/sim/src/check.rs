@@ -31,13 +31,14 @@ pub enum Check {
     BarrierDivergence,
     /// RDNA 3: lanes past the first 16 of an A or B operand of WMMA do not repeat those.
     WmmaHalves,
-    /// RDNA 3: a WMMA reads as A or B what the WMMA right before it writes; one other vector
+    /// RDNA: a WMMA reads as A or B what the WMMA right before it writes; one other vector
     /// instruction must stand between (LLVM's hazard recogniser inserts a `v_nop`).
     WmmaHazard,
-    /// gfx950: too few wait states between two instructions for which hardware does not wait by
-    /// itself, such as a comparison into VCC and `v_div_fmas`, or a matrix instruction and whatever
-    /// reads its result. The pairs and their wait states are those that LLVM pads with `s_nop`;
-    /// those of f64 matrices are not looked for.
+    /// Two instructions between which hardware does not wait by itself, without what must stand
+    /// between them. gfx950: wait states, such as between a comparison into VCC and `v_div_fmas`, or
+    /// a matrix instruction and whatever reads its result; those of f64 matrices are not looked for.
+    /// RDNA 3, 3.5 and 4: waits by `s_waitcnt_depctr` or `s_wait_alu`, such as between a
+    /// transcendental instruction and whatever reads its result. The pairs are those that LLVM pads.
     Hazard,
     /// Global bytes were read that another wave had stored and not waited for before it signalled:
     /// by a wave of another workgroup, behind a flag or an atomic operation of the storing one (or

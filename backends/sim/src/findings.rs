@@ -38,20 +38,42 @@ impl<const W: usize> Group<'_, W> {
         }
     }
 
-    /// Wait states that are missing before an instruction.
+    /// Wait states or waits that are missing before an instruction.
     pub(crate) fn check_hazards(&mut self, wave: &mut Wave<W>, inst: &Inst<W>, facts: &Facts) {
         if !self.checks.has(Check::Hazard) {
             return;
         }
         let program = self.program;
         let facts_of = |index: usize| program.insts.get(index)?.hazard.as_deref();
-        if let Some(met) = wave.recent.step(wave.pc, facts, facts_of) {
-            self.find(Check::Hazard, wave, inst, None, || {
-                format!(
-                    "{} (`{}`): {} wait states between them, {} are needed (LLVM's {})",
-                    met.row.name, program.insts[met.first].text, met.has, met.needs, met.row.source
-                )
-            });
+        match facts {
+            Facts::Cdna(facts) => {
+                let facts_of = |index: usize| facts_of(index)?.as_cdna();
+                if let Some(met) = wave.recent.cdna.step(wave.pc, facts, facts_of) {
+                    self.find(Check::Hazard, wave, inst, None, || {
+                        format!(
+                            "{} (`{}`): {} wait states between them, {} are needed (LLVM's {})",
+                            met.row.name,
+                            program.insts[met.first].text,
+                            met.has,
+                            met.needs,
+                            met.row.source
+                        )
+                    });
+                }
+            }
+            Facts::Rdna(facts) => {
+                let facts_of = |index: usize| facts_of(index)?.as_rdna();
+                let executed = wave.executed.checked_sub(2);
+                let before =
+                    executed.map(|at| wave.history[(at % HISTORY as u64) as usize] as usize);
+                let recent = &mut wave.recent.rdna;
+                if let Some(met) = recent.step(wave.pc, facts, before, facts_of) {
+                    self.find(Check::Hazard, wave, inst, None, || {
+                        let first = met.first.and_then(|first| program.insts.get(first));
+                        met.describe(first.map(|first| &*first.text))
+                    });
+                }
+            }
         }
     }
 

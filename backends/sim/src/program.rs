@@ -86,7 +86,7 @@ pub(crate) struct Inst<const W: usize> {
     pub(crate) uses: Registers,
     /// Registers that are written when the load returns, and the queue it waits in.
     pub(crate) fills: Option<(Queue, Registers)>,
-    /// What hazards need to know, on chips that have them.
+    /// What hazards need to know, where one may be met.
     pub(crate) hazard: Option<Box<hazards::Facts>>,
 }
 
@@ -236,15 +236,7 @@ impl<const W: usize> Program<W> {
             inst.facts = Facts::of(&text, inst.class);
             insts.push(inst);
         }
-        let present = insts
-            .iter()
-            .filter_map(|inst| inst.hazard.as_deref())
-            .fold(0, |bits, facts| bits | facts.then);
-        for inst in &mut insts {
-            if let Some(facts) = &mut inst.hazard {
-                facts.keep_for(present);
-            }
-        }
+        hazards::prune(insts.iter_mut().map(|inst| &mut inst.hazard));
         let invalidates = insts
             .iter()
             .any(|inst| matches!(inst.op, Op::System(System::InvalidateScalar)));
@@ -395,8 +387,7 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
             (class, op)
         }
     };
-    let hazard =
-        (chip.isa == Isa::Gfx9).then(|| Box::new(hazards::Facts::new(&Line::parse(text), chip)));
+    let hazard = Some(Box::new(hazards::Facts::new(text, chip, W)));
     Inst {
         address,
         text: text.into(),

@@ -61,9 +61,50 @@ pub fn assemble_with(chip: &str, source: &str, flags: &[&str]) -> Vec<u8> {
     run(chip, "assembler", source, flags)
 }
 
+fn wave_flags(chip: &str, wave: usize) -> &'static [&'static str] {
+    match wave == 64 && !chip.starts_with("gfx9") {
+        true => &["-mwavefrontsize64"],
+        false => &[],
+    }
+}
+
+/// The ELF file of an assembly file for waves of a size.
+pub fn assemble_in(chip: &str, wave: usize, source: &str) -> Vec<u8> {
+    run(chip, "assembler", source, wave_flags(chip, wave))
+}
+
+/// The assembly file that LLVM's `llc` makes of machine code in which all is done but the waits for
+/// hazards.
+pub fn padded(chip: &str, wave: usize, source: &str) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let input = folder.path().join("source.mir");
+    std::fs::write(&input, source).expect("the folder is writable");
+    let result = Command::new(clang().with_file_name("llc"))
+        .args([
+            "-mtriple=amdgcn-amd-amdhsa",
+            "-start-before=post-RA-hazard-rec",
+        ])
+        .arg(format!("-mcpu={chip}"))
+        .arg(format!("-mattr=+wavefrontsize{wave}"))
+        .arg(&input)
+        .args(["-o", "-"])
+        .output()
+        .expect("llc of LLVM 22 is installed");
+    let errors = String::from_utf8_lossy(&result.stderr);
+    assert!(result.status.success(), "{chip}: {errors}");
+    String::from_utf8(result.stdout).expect("assembly is text")
+}
+
 /// What clang makes of an OpenCL C source before it is assembled.
 pub fn assembly(chip: &str, source: &str) -> String {
     let flags = ["-cl-std=CL2.0", "-S"];
+    let text = run(chip, "cl", &format!("{PRELUDE}{source}"), &flags);
+    String::from_utf8(text).expect("assembly is text")
+}
+
+/// The same in waves of a size, with more flags.
+pub fn assembly_in(chip: &str, wave: usize, source: &str, flags: &[&str]) -> String {
+    let flags = [&["-cl-std=CL2.0", "-S"], wave_flags(chip, wave), flags].concat();
     let text = run(chip, "cl", &format!("{PRELUDE}{source}"), &flags);
     String::from_utf8(text).expect("assembly is text")
 }
@@ -97,8 +138,8 @@ pub fn elf_with(chip: &str, source: &str, flags: &[&str]) -> Vec<u8> {
 /// A kernel `k` from its instructions, with three buffers as arguments, 1 KiB of LDS and 16 bytes
 /// of scratch, in wave64 on gfx9 and in wave32 elsewhere. `{load}`, `{store}`, `{lds}`, `{scalar}`
 /// and `{barrier}` stand for the chip's waits for all loads, stores, LDS operations and scalar
-/// loads, and for its barrier; `{load but one}` and
-/// `{lds but one}` let the last one stand.
+/// loads, and for its barrier, `{alu}` for a wait for scalar and vector instructions;
+/// `{load but one}` and `{lds but one}` let the last one stand.
 pub fn kernel(chip: &str, body: &str) -> CodeObject {
     CodeObject::load(&kernel_elf(chip, body)).expect("clang's output loads")
 }
@@ -142,6 +183,7 @@ pub fn kernel_source(chip: &str, body: &str) -> String {
             ("{lds}", "s_wait_dscnt 0"),
             ("{scalar}", "s_wait_kmcnt 0"),
             ("{store}", "s_wait_storecnt 0"),
+            ("{alu}", "s_wait_alu 0"),
             ("{barrier}", "s_barrier_signal -1\ns_barrier_wait -1"),
         ],
         false => [
@@ -150,6 +192,7 @@ pub fn kernel_source(chip: &str, body: &str) -> String {
             ("{lds but one}", "s_waitcnt lgkmcnt(1)"),
             ("{lds}", "s_waitcnt lgkmcnt(0)"),
             ("{scalar}", "s_waitcnt lgkmcnt(0)"),
+            ("{alu}", if gfx9 { "" } else { "s_waitcnt_depctr 0" }),
             (
                 "{store}",
                 if gfx9 {

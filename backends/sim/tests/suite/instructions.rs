@@ -74,7 +74,9 @@ v_mov_b32 v5, 5
 s_mov_b32 s20, 0
 s_mov_b32 s21, 0x12345678
 s_mov_b32 vcc_lo, 0x5555aaaa
+{{alu}}
 {text}
+{{alu}}
 v_mov_b32 v11, s20
 global_store_b32 v9, v0, s[6:7]
 global_store_b32 v9, v10, s[6:7] offset:128

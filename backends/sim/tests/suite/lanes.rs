@@ -63,7 +63,7 @@ fn lanes_and_masks() {
                 chip,
                 &text.replace("0x76543210, 0xfedcba98", "s12, s13").replace(
                     "v_permlanex16",
-                    "s_mov_b32 s12, 0x76543210\ns_mov_b32 s13, 0xfedcba98\nv_permlanex16",
+                    "s_mov_b32 s12, 0x76543210\ns_mov_b32 s13, 0xfedcba98\n{alu}\nv_permlanex16",
                 ),
             )
             .chunks(32)
@@ -249,7 +249,7 @@ fn lanes_that_are_switched_off_are_read_as_the_instruction_says() {
             .map(|(text, modifier, ..)| {
                 format!(
                     "s_mov_b32 s12, {:#x}\ns_mov_b32 s13, {:#x}\ns_mov_b32 exec_lo, {EXEC:#x}\n\
-                     {text}{modifier}\ns_mov_b32 exec_lo, -1",
+                     {{alu}}\n{text}{modifier}\ns_mov_b32 exec_lo, -1",
                     SELECT as u32,
                     SELECT >> 32
                 )

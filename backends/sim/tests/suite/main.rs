@@ -31,6 +31,8 @@ mod matrices;
 mod mfma;
 mod ordering;
 mod profile;
+mod rdna_hazards;
+mod rdna_oracle;
 mod recode;
 mod scalars;
 mod scope;

@@ -17,7 +17,7 @@ fn scalars(chip: &str, texts: &[String]) -> Vec<Vec<Outcome>> {
                 format!(
                     "v_readlane_b32 s12, v1, {lane}\nv_readlane_b32 s13, v2, {lane}\n\
                      v_readlane_b32 s14, v3, {lane}\nv_readlane_b32 s15, v1, {other}\n\
-                     s_mov_b64 s[20:21], s[12:13]\n{text}\ns_cselect_b32 s16, 1, 0\n\
+                     {{alu}}\ns_mov_b64 s[20:21], s[12:13]\n{{alu}}\n{text}\ns_cselect_b32 s16, 1, 0\n{{alu}}\n\
                      v_writelane_b32 v0, s20, {lane}\nv_writelane_b32 v0, s16, {other}\n\
                      v_writelane_b32 v10, s21, {lane}\n",
                 )
