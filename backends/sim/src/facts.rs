@@ -23,6 +23,7 @@ impl Facts {
             ("lds_", Space::Lds),
             ("global_", Space::Global),
             ("buffer_", Space::Buffer),
+            ("tbuffer_", Space::Buffer),
             ("flat_", Space::Flat),
             ("scratch_", Space::Scratch),
             ("s_load_", Space::Scalar),

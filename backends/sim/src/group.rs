@@ -392,6 +392,9 @@ impl<'a, const W: usize> Group<'a, W> {
             Op::Wmma(wmma) => wmma.execute(wave, self, inst),
             Op::Mfma(mfma) => mfma.execute(wave, self),
             Op::Vmem(vmem) => {
+                if let Some(reason) = vmem.refused(wave) {
+                    return Err(refuse(inst, reason.into()));
+                }
                 if vmem.stores() {
                     self.issue(wave);
                 }

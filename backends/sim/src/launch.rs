@@ -381,9 +381,6 @@ fn check(object: &CodeObject, kernel: &Kernel, launch: &Launch) -> Result<(), Er
     if kernel.descriptor.rounding() != 0 {
         return refuse("it asks for another rounding than to nearest even".into());
     }
-    if kernel.descriptor.f16_saturates() {
-        return refuse("it asks for f16 results that saturate, which is not simulated".into());
-    }
     let (words, first) = kernel.descriptor.preload();
     if words != 0 && object.target().isa != Isa::Gfx9 {
         return refuse("it asks for preloaded arguments, which its chip does not have".into());

@@ -62,7 +62,7 @@ fn family<const W: usize>(line: &Line, chip: Chip, ds_count: &mut usize) -> (Cla
         *ds_count += 1;
         return known(Class::Lds, ds);
     }
-    if ["global_", "flat_", "buffer_", "scratch_"]
+    if ["global_", "flat_", "buffer_", "tbuffer_", "scratch_"]
         .iter()
         .any(|space| name.starts_with(space))
     {

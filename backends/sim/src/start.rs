@@ -58,6 +58,7 @@ impl Start {
             mode: Mode {
                 f32: self.descriptor.denormals_f32(),
                 f16_f64: self.descriptor.denormals_f16_f64(),
+                saturates: self.descriptor.f16_saturates(),
                 clamp_nan: self.isa == Isa::Gfx12 || self.descriptor.clamp_nan(),
                 scales: self.isa == Isa::Gfx12 || !self.descriptor.ieee(),
             },

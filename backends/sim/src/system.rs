@@ -14,6 +14,8 @@ pub(crate) enum System {
     /// Bits of the denormal modes (f32 in bits 0 and 1, f16 and f64 in bits 2 and 3): the first,
     /// how many, and what they become.
     DenormMode(u32, u32, Bits),
+    /// Whether f16 results that overflow saturate: the lowest bit.
+    Saturate(Bits),
     /// Address of the next instruction to a register pair.
     GetPc(u16),
     /// Jump to a register pair.
@@ -37,6 +39,15 @@ pub(crate) enum System {
 pub(crate) enum Bits {
     Constant(u32),
     Register(u16),
+}
+
+impl Bits {
+    fn of<const W: usize>(self, wave: &Wave<W>) -> u32 {
+        match self {
+            Bits::Constant(value) => value,
+            Bits::Register(index) => wave.s[usize::from(index)],
+        }
+    }
 }
 
 /// Hardware registers that can be read.
@@ -63,11 +74,9 @@ impl<const W: usize> Group<'_, W> {
             wave.set_scalar(first + 1, (address >> 32) as u32);
         };
         match system {
+            System::Saturate(value) => wave.mode.saturates = value.of(wave) & 1 == 1,
             System::DenormMode(offset, bits, value) => {
-                let value = match value {
-                    Bits::Constant(value) => value,
-                    Bits::Register(index) => wave.s[usize::from(index)],
-                };
+                let value = value.of(wave);
                 let field = (u32::MAX >> (32 - bits)) << offset;
                 let old = wave.mode.f32 | wave.mode.f16_f64 << 2;
                 let mode = old & !field | value << offset & field;
@@ -270,8 +279,8 @@ fn getreg(line: &Line, text: &str) -> Result<System, String> {
     Ok(System::GetRegister(dst, register, offset, bits))
 }
 
-/// `s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 15`: denormal bits of the mode, from a constant or
-/// a register.
+/// `s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 15`: denormal bits of the mode or FP16_OVFL,
+/// from a constant or a register.
 fn setreg<const W: usize>(line: &Line, text: &str) -> (Class, Op<W>) {
     let parsed = || {
         let (name, offset, bits, rest) = hardware(text)?;
@@ -287,11 +296,14 @@ fn setreg<const W: usize>(line: &Line, text: &str) -> (Class, Op<W>) {
             Class::Other,
             Op::System(System::DenormMode(offset - 4, bits, value)),
         ),
+        Some((23, 1, value)) => (Class::Other, Op::System(System::Saturate(value))),
         // Round mode, to nearest even.
         Some((0, size, Bits::Constant(0))) if size <= 4 => (Class::Other, Op::Nothing),
         _ => (
             Class::Other,
-            Op::Unknown("of the hardware registers only the denormal mode can be set".into()),
+            Op::Unknown(
+                "of the hardware registers only the denormal mode and FP16_OVFL can be set".into(),
+            ),
         ),
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Mode {
     pub(crate) f16_f64: u32,
     /// Whether clamping turns NaN into 0.
     pub(crate) clamp_nan: bool,
+    /// Whether f16 results past the largest number become it (FP16_OVFL).
+    pub(crate) saturates: bool,
     /// Whether output scales count, which they do not in IEEE mode.
     pub(crate) scales: bool,
 }

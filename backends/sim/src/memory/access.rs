@@ -4,6 +4,7 @@ use super::ds::Ds;
 use super::element::{Atomic, Extend};
 use super::lds::Touch;
 use super::resource::Resource;
+use super::typed::Typed;
 use super::{PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::check::Check;
 use crate::chip::Isa;
@@ -14,6 +15,7 @@ use crate::trace::Lanes;
 use crate::wave::Wave;
 
 /// How lanes find their addresses.
+#[derive(Clone, Copy)]
 enum Address {
     /// A register pair each.
     Flat(u16),
@@ -51,6 +53,7 @@ pub(super) enum Kind {
 }
 
 /// A vector memory instruction, ready to execute.
+#[derive(Clone, Copy)]
 pub(crate) struct Vmem {
     pub(super) kind: Kind,
     address: Address,
@@ -58,12 +61,14 @@ pub(crate) struct Vmem {
     pub(super) dst: u16,
     pub(super) data: u16,
     pub(super) bytes: usize,
+    /// Whether it converts between a format in memory and one in registers.
+    pub(super) typed: Option<Typed>,
     /// Its place among the instructions that access LDS.
     pub(super) lds_index: usize,
     space: Space,
     /// Whether it names the scope of the device, or a wider one: so LLVM loads a signal.
     pub(super) device: bool,
-    isa: Isa,
+    pub(super) isa: Isa,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,11 +224,24 @@ impl Vmem {
 
     fn build(line: &Line, isa: Isa, lds_index: usize) -> Option<Vmem> {
         let (space, rest) = line.name.split_once('_')?;
+        let (space, typed) = match Typed::new(line, space, rest) {
+            Some(typed) => ("buffer", Some(typed.ok()?)),
+            None => (space, None),
+        };
         if line.flag("tfe") || line.flag("scale_offset") {
             return None;
         }
         let to_lds = line.flag("lds") || rest.starts_with("load_lds_");
-        let (kind, bytes) = if to_lds {
+        let (kind, bytes) = if let Some(Typed { loads, .. }) = typed {
+            if to_lds {
+                return None;
+            }
+            // How many bytes it is of is known when it is executed.
+            match loads {
+                true => (Kind::Load(Extend::None), 4),
+                false => (Kind::Store(None), 4),
+            }
+        } else if to_lds {
             let rest = rest.strip_prefix("load_")?;
             let (bytes, extend) = load_kind(rest.strip_prefix("lds_").unwrap_or(rest))?;
             // Scratch has such loads, which LLVM does not emit.
@@ -318,6 +336,7 @@ impl Vmem {
             dst,
             data,
             bytes,
+            typed,
             lds_index,
             space: match space {
                 "buffer" => Space::Buffer,
@@ -395,6 +414,10 @@ impl Vmem {
         group: &mut Group<'_, W>,
         inst: &Inst<W>,
     ) -> Option<Touch<W>> {
+        if let Some(typed) = self.typed {
+            self.typed(typed, wave, group, inst);
+            return None;
+        }
         let mut places = [Place::Off; W];
         self.places(&mut places, wave, group, inst);
         match self.kind {
@@ -414,7 +437,15 @@ impl Vmem {
         None
     }
 
-    fn places<const W: usize>(
+    /// A word of its buffer resource.
+    pub(super) fn resource_word<const W: usize>(&self, wave: &Wave<W>, at: u16) -> u32 {
+        match self.address {
+            Address::Buffer { resource, .. } => wave.s[usize::from(resource + at)],
+            _ => 0,
+        }
+    }
+
+    pub(super) fn places<const W: usize>(
         &self,
         places: &mut [Place; W],
         wave: &Wave<W>,

@@ -7,6 +7,7 @@ mod direct;
 pub(crate) mod ds;
 pub(crate) mod element;
 mod exchange;
+mod format;
 pub(crate) mod lds;
 mod pages;
 mod pattern;
@@ -15,6 +16,7 @@ pub(crate) mod scalar;
 mod scratch;
 mod transfer;
 mod transpose;
+mod typed;
 
 use std::ops::Range;
 

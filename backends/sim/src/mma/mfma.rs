@@ -14,7 +14,9 @@
 //!
 //! The order of additions is not published: here products are summed in f64 in the order of k, then
 //! C is added and the result rounded once (f64 products: a chain of fused multiply-adds that begins
-//! with C). EXEC is ignored, and denormals are kept (CDNA 3 ISA, "Matrix arithmetic instructions").
+//! with C). In the mode FP16_OVFL sums that overflow become the largest f32 or integer, as CDNA 4's
+//! guide has it ("Clamp"); infinities of operands stay, which is a choice. EXEC is ignored, and
+//! denormals are kept (CDNA 3 ISA, "Matrix arithmetic instructions").
 
 use super::Room;
 use super::format::{Format, e8m0};
@@ -186,16 +188,23 @@ impl Mfma {
     }
 
     pub(crate) fn execute<const W: usize>(&self, wave: &mut Wave<W>, group: &mut Group<'_, W>) {
-        self.compute(&mut wave.v, &wave.s, &mut group.room);
+        let saturate = wave.mode.saturates;
+        self.compute(&mut wave.v, &wave.s, &mut group.room, saturate);
     }
 
     /// Works on vector and scalar registers.
-    fn compute<const W: usize>(&self, v: &mut [[u32; W]], s: &[u32], room: &mut Room) {
+    fn compute<const W: usize>(
+        &self,
+        v: &mut [[u32; W]],
+        s: &[u32],
+        room: &mut Room,
+        saturate: bool,
+    ) {
         match (self.is_f64(), self.shape.width()) {
             (true, _) => self.double(v),
-            (false, 16) => self.single::<16, W>(v, s, room),
-            (false, 32) => self.single::<32, W>(v, s, room),
-            (false, _) => self.single::<64, W>(v, s, room),
+            (false, 16) => self.single::<16, W>(v, s, room, saturate),
+            (false, 32) => self.single::<32, W>(v, s, room, saturate),
+            (false, _) => self.single::<64, W>(v, s, room, saturate),
         }
     }
 
@@ -204,6 +213,7 @@ impl Mfma {
         v: &mut [[u32; W]],
         s: &[u32],
         room: &mut Room,
+        saturate: bool,
     ) {
         let [a, b] = room.narrow.each_mut().map(|panel| {
             let (rows, _) = panel.as_chunks_mut::<D>();
@@ -225,11 +235,11 @@ impl Mfma {
         let (dim, accumulator) = (self.shape.dim, self.shape.accumulator);
         let integers = accumulator == Accumulator::I32;
         if dim == 4 {
-            panel::accumulate_small(registers, integers, a, b);
+            panel::accumulate_small(registers, integers, a, b, saturate);
         } else if integers {
-            panel::accumulate_i32(registers, dim, a, b);
+            panel::accumulate_i32(registers, dim, a, b, saturate);
         } else if small && panel::is_narrow(a) && panel::is_narrow(b) {
-            panel::accumulate_exact(registers, dim, a, b);
+            panel::accumulate_exact(registers, dim, a, b, saturate);
         } else {
             let [wide_a, wide_b] = room.wide.each_mut().map(|panel| {
                 let (rows, _) = panel.as_flattened_mut().as_chunks_mut::<D>();
@@ -241,7 +251,7 @@ impl Mfma {
             });
             panel::widen(a, of_a, wide_a);
             panel::widen(b, of_b, wide_b);
-            panel::accumulate_f64(registers, dim, wide_a, wide_b);
+            panel::accumulate_f64(registers, dim, wide_a, wide_b, saturate);
         }
     }
 

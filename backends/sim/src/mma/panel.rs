@@ -233,8 +233,24 @@ fn wrapped(word: u32, sum: f64) -> u32 {
     word.wrapping_add(integer)
 }
 
+/// What [`rounded`] became, where results that overflow are the largest numbers.
+#[inline(always)]
+fn finite(c: u32, sum: f64, result: u32) -> u32 {
+    let total = sum + f64::from(f32::from_bits(c));
+    match f32::from_bits(result).is_infinite() && total.is_finite() {
+        true => result - 1,
+        false => result,
+    }
+}
+
+/// The same of [`wrapped`].
+#[inline(always)]
+fn bounded(c: u32, sum: f64, _: u32) -> u32 {
+    (c as i32).saturating_add(sum as i32) as u32
+}
+
 macro_rules! accumulate {
-    ($name:ident, $float:ty, $add:ident) => {
+    ($name:ident, $float:ty, $add:ident, $limit:ident) => {
         vectorized! {
             /// Adds `a x b` to registers.
             pub(super) fn $name[const D: usize, const W: usize](
@@ -242,14 +258,21 @@ macro_rules! accumulate {
                 dim: usize,
                 a: &[[$float; D]],
                 b: &[[$float; D]],
+                saturate: bool,
             ) {
                 for at in 0..piece_count(dim, D) {
                     let piece = piece(at, dim);
                     let sums = multiply!($float, a, b, piece);
                     for (sums, register) in sums.iter().zip(&mut registers[piece.register..]) {
                         let (mut words, sums): ([u32; 16], _) = (*lanes(register, piece.lane), *sums);
+                        let before = words;
                         for n in 0..16 {
                             words[n] = $add(words[n], f64::from(sums[n]));
+                        }
+                        if saturate {
+                            for n in 0..16 {
+                                words[n] = $limit(before[n], f64::from(sums[n]), words[n]);
+                            }
                         }
                         register[piece.lane..piece.lane + 16].copy_from_slice(&words);
                     }
@@ -259,9 +282,9 @@ macro_rules! accumulate {
     };
 }
 
-accumulate!(accumulate_exact, f32, rounded);
-accumulate!(accumulate_f64, f64, rounded);
-accumulate!(accumulate_i32, f32, wrapped);
+accumulate!(accumulate_exact, f32, rounded, finite);
+accumulate!(accumulate_f64, f64, rounded, finite);
+accumulate!(accumulate_i32, f32, wrapped, bounded);
 
 /// Sixteen 4x4 products: block `lane / 4`, column `lane % 4`, row by register.
 pub(super) fn accumulate_small<const D: usize, const W: usize>(
@@ -269,15 +292,18 @@ pub(super) fn accumulate_small<const D: usize, const W: usize>(
     integers: bool,
     a: &[[f32; D]],
     b: &[[f32; D]],
+    saturate: bool,
 ) {
     for (row, register) in registers.iter_mut().enumerate().take(4) {
         for (lane, word) in register.iter_mut().enumerate() {
             let sum = a.iter().zip(b).fold(0.0, |sum, (a, b)| {
                 f64::from(a[lane / 4 * 4 + row]).mul_add(f64::from(b[lane]), sum)
             });
-            *word = match integers {
-                true => wrapped(*word, sum),
-                false => rounded(*word, sum),
+            *word = match (integers, saturate) {
+                (true, false) => wrapped(*word, sum),
+                (true, true) => bounded(*word, sum, 0),
+                (false, false) => rounded(*word, sum),
+                (false, true) => finite(*word, sum, rounded(*word, sum)),
             };
         }
     }

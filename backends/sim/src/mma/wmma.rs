@@ -18,12 +18,12 @@ use crate::program::Inst;
 use crate::simd::vectorized;
 use crate::text::{Line, Value};
 use crate::valu::float::{from_bf8, from_bf16, from_f16, from_fp8, to_bf16, to_f16, to_f32_odd};
-use crate::valu::{Type, constant};
+use crate::valu::{Type, constant, overflow};
 use crate::wave::Wave;
 
 /// Element types of A and B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Element {
+pub(super) enum Element {
     F16,
     Bf16,
     Fp8,
@@ -33,7 +33,20 @@ enum Element {
 }
 
 impl Element {
-    fn bits(self) -> usize {
+    /// By the name of the format; integers are signed or not.
+    pub(super) fn named(name: &str, signed: bool) -> Option<Element> {
+        Some(match name {
+            "f16" => Element::F16,
+            "bf16" => Element::Bf16,
+            "fp8" => Element::Fp8,
+            "bf8" => Element::Bf8,
+            "iu8" => Element::Int8 { signed },
+            "iu4" => Element::Int4 { signed },
+            _ => return None,
+        })
+    }
+
+    pub(super) fn bits(self) -> usize {
         match self {
             Element::F16 | Element::Bf16 => 16,
             Element::Fp8 | Element::Bf8 | Element::Int8 { .. } => 8,
@@ -44,11 +57,23 @@ impl Element {
 
 /// Types of C and D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Accumulator {
+pub(super) enum Accumulator {
     F32,
     F16,
     Bf16,
     I32,
+}
+
+impl Accumulator {
+    pub(super) fn named(name: &str) -> Option<Accumulator> {
+        Some(match name {
+            "f32" => Accumulator::F32,
+            "f16" => Accumulator::F16,
+            "bf16" => Accumulator::Bf16,
+            "i32" => Accumulator::I32,
+            _ => return None,
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +102,7 @@ pub(crate) struct Wmma {
 pub(super) const MAX_K: usize = 128;
 /// An operand in f64: `[k][row of A or column of B]`.
 pub(super) type Panel = [[f64; 16]; MAX_K];
-type Tile = [[f64; 16]; 16];
+pub(super) type Tile = [[f64; 16]; 16];
 
 impl Wmma {
     /// The WMMA of a line in waves of `W` lanes; the error says what is not known about it.
@@ -88,35 +113,17 @@ impl Wmma {
     fn build<const W: usize>(line: &Line, isa: Isa) -> Option<Wmma> {
         // v_wmma_f32_16x16x16_fp8_bf8
         let mut parts = line.name.strip_prefix("v_wmma_")?.split('_');
-        let accumulator = match parts.next()? {
-            "f32" => Accumulator::F32,
-            "f16" => Accumulator::F16,
-            "bf16" => Accumulator::Bf16,
-            "i32" => Accumulator::I32,
-            _ => return None,
-        };
+        let accumulator = Accumulator::named(parts.next()?)?;
         let k = match parts.next()? {
             "16x16x16" => 16,
             "16x16x32" => 32,
             _ => return None,
         };
-        let neg = [line.bits("neg_lo", false), line.bits("neg_hi", false)];
-        let element = |name: &str, at: usize| {
-            // For integers `neg_lo` means signed.
-            let signed = neg[0][at];
-            Some(match name {
-                "f16" => Element::F16,
-                "bf16" => Element::Bf16,
-                "fp8" => Element::Fp8,
-                "bf8" => Element::Bf8,
-                "iu8" => Element::Int8 { signed },
-                "iu4" => Element::Int4 { signed },
-                _ => return None,
-            })
-        };
+        let neg: [[bool; 3]; 2] = [line.bits("neg_lo", false), line.bits("neg_hi", false)];
         let a = parts.next()?;
         let b = parts.next().unwrap_or(a);
-        let (a, b) = (element(a, 0)?, element(b, 1)?);
+        // For integers `neg_lo` means signed.
+        let (a, b) = (Element::named(a, neg[0][0])?, Element::named(b, neg[0][1])?);
         let select: [bool; 3] = line.bits("op_sel", false);
         let register = |at: usize, bits: usize| match line.operands.get(at)?.value {
             Value::Vector { first, count, .. } if usize::from(count) * 32 == bits => Some(first),
@@ -183,7 +190,8 @@ impl Wmma {
         self.panel(self.b, 1, wave, b);
         self.load_c(wave, &mut tile);
         multiply(&a[..self.k], &b[..self.k], &mut tile);
-        store_tile(&mut wave.v[usize::from(self.d)..], self.rows(), &tile);
+        let rows = self.rows(wave.mode.saturates);
+        store_tile(&mut wave.v[usize::from(self.d)..], rows, &tile);
         let rows = 256 / W as u16;
         wave.last_mma = Some((self.d, if self.packed() { rows / 2 } else { rows }));
     }
@@ -241,19 +249,22 @@ impl Wmma {
         }
     }
 
-    fn rows(&self) -> Rows {
+    fn rows(&self, saturate: bool) -> Rows {
         Rows {
             isa: self.isa,
             packed: self.packed(),
             high: self.high,
             accumulator: self.accumulator,
             clamp: self.clamp,
+            saturate,
         }
     }
 
     fn load_c<const W: usize>(&self, wave: &Wave<W>, tile: &mut Tile) {
         match self.c {
-            Third::Registers(first) => load_tile(&wave.v[usize::from(first)..], self.rows(), tile),
+            Third::Registers(first) => {
+                load_tile(&wave.v[usize::from(first)..], self.rows(false), tile)
+            }
             Third::Const(bits) => {
                 let value = match self.accumulator {
                     Accumulator::F32 => f64::from(f32::from_bits(bits)),
@@ -297,14 +308,16 @@ fn input_registers<const W: usize>(isa: Isa, k: usize, element: Element) -> usiz
 
 /// How rows of C and D lie in registers.
 #[derive(Clone, Copy)]
-struct Rows {
-    isa: Isa,
+pub(super) struct Rows {
+    pub(super) isa: Isa,
     /// Two rows to a register.
-    packed: bool,
+    pub(super) packed: bool,
     /// 16-bit rows in high halves.
-    high: bool,
-    accumulator: Accumulator,
-    clamp: bool,
+    pub(super) high: bool,
+    pub(super) accumulator: Accumulator,
+    pub(super) clamp: bool,
+    /// F16 results past the largest number become it (the mode FP16_OVFL).
+    pub(super) saturate: bool,
 }
 
 impl Rows {
@@ -414,14 +427,14 @@ fn fill<const W: usize>(
 }
 
 #[inline(always)]
-fn sixteen<const W: usize>(register: &[u32; W], first: usize) -> &[u32; 16] {
+pub(super) fn sixteen<const W: usize>(register: &[u32; W], first: usize) -> &[u32; 16] {
     register[first..first + 16]
         .try_into()
         .expect("the slice has 16 lanes")
 }
 
 vectorized! {
-    fn load_tile[const W: usize](registers: &[[u32; W]], rows: Rows, tile: &mut Tile) {
+    pub(super) fn load_tile[const W: usize](registers: &[[u32; W]], rows: Rows, tile: &mut Tile) {
         for (row, values) in tile.iter_mut().enumerate() {
             let (register, lane, shift) = rows.place::<W>(row);
             let bits = sixteen(&registers[register], lane);
@@ -437,7 +450,7 @@ vectorized! {
 
 vectorized! {
     /// 16-bit results keep the other half of their registers.
-    fn store_tile[const W: usize](registers: &mut [[u32; W]], rows: Rows, tile: &Tile) {
+    pub(super) fn store_tile[const W: usize](registers: &mut [[u32; W]], rows: Rows, tile: &Tile) {
         for (row, values) in tile.iter().enumerate() {
             let (register, lane, shift) = rows.place::<W>(row);
             let keep = !(0xffff_u32 << shift);
@@ -448,7 +461,9 @@ vectorized! {
                 Accumulator::F32 => *bits = values.map(|value| canonical(value as f32).to_bits()),
                 Accumulator::F16 => {
                     for (bits, &value) in bits.iter_mut().zip(values) {
-                        *bits = *bits & keep | to_f16(canonical(to_f32_odd(value))) << shift;
+                        let half = to_f16(canonical(to_f32_odd(value)));
+                        let half = overflow::half(half, !rows.saturate || value.is_infinite());
+                        *bits = *bits & keep | half << shift;
                     }
                 }
                 Accumulator::Bf16 => {
@@ -466,7 +481,7 @@ vectorized! {
 
 vectorized! {
     /// `tile[m][n] += a[k][m] * b[k][n]`, the products being exact in f64.
-    fn multiply[](a: &[[f64; 16]], b: &[[f64; 16]], tile: &mut Tile) {
+    pub(super) fn multiply[](a: &[[f64; 16]], b: &[[f64; 16]], tile: &mut Tile) {
         for (m, sums) in tile.iter_mut().enumerate() {
             let mut row = *sums;
             for (a, b) in a.iter().zip(b) {

@@ -1,7 +1,7 @@
 //! What becomes of a vector instruction's result before it is written.
 
 use super::operand::{flush_denormal, flush_double};
-use super::{Computed, Type, Valu, float};
+use super::{Computed, Type, Valu, float, overflow};
 use crate::wave::Wave;
 
 impl<const W: usize> Valu<W> {
@@ -75,7 +75,10 @@ impl<const W: usize> Valu<W> {
                         };
                         value = match self.result {
                             Type::F32 => clamped.to_bits(),
-                            _ => float::to_f16(clamped),
+                            _ => {
+                                let kept = !wave.mode.saturates || clamped.is_infinite();
+                                overflow::half(float::to_f16(clamped), kept)
+                            }
                         };
                     }
                     if flush {

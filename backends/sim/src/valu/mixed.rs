@@ -2,6 +2,7 @@
 
 use super::float::{clamp, from_f16, result3, to_f16};
 use super::operand::flush_denormal;
+use super::overflow::{self, Overflow};
 use super::{Body, Input, Narrow, Row, Source, Type, row, write_half};
 use crate::text::{Half, Line, Value};
 use crate::wave::{Mode, Wave};
@@ -254,6 +255,11 @@ impl<const W: usize> Packed<W> {
                         inputs[2].fetch(wave, c),
                     ];
                     body(&sources, 0, out);
+                    if let (true, Some(overflow)) = (wave.mode.saturates, Overflow::of("", *result))
+                    {
+                        let types = [0, 1, 2].map(|at: usize| inputs[at].ty);
+                        overflow.limit(out, &sources, types);
+                    }
                 }
                 if *clamp || drops(*result, wave.mode) {
                     for bits in results.as_flattened_mut() {
@@ -315,8 +321,11 @@ impl<const W: usize> Packed<W> {
                 match half {
                     None => wave.write(*dst, &out, exec),
                     Some(half) => {
-                        let out = out.map(|bits| {
-                            let bits = to_f16(f32::from_bits(bits));
+                        let out = std::array::from_fn(|lane| {
+                            let infinite =
+                                [x, y, z].iter().any(|source| source[lane].is_infinite());
+                            let kept = infinite || !wave.mode.saturates;
+                            let bits = overflow::half(to_f16(f32::from_bits(out[lane])), kept);
                             finish(bits, Type::F16, false, wave.mode)
                         });
                         write_half(wave, *dst, *half, &out, exec);

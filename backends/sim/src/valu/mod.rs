@@ -17,6 +17,7 @@ mod integer;
 mod lanes;
 mod mixed;
 mod operand;
+pub(crate) mod overflow;
 mod recode;
 mod rows;
 mod saturate;
@@ -42,6 +43,7 @@ use crate::simd::vectorized;
 use crate::text::{EXEC, Half, Line, Operand, VCC, Value};
 use crate::wave::Wave;
 use dpp::Dpp;
+use overflow::Overflow;
 use sdwa::Sdwa;
 
 /// The sources of a 32-bit operation, one value a lane.
@@ -203,6 +205,8 @@ pub(crate) struct Valu<const W: usize> {
     exec_too: bool,
     /// Whether a 16-bit result clears the other half of its register.
     clears: bool,
+    /// What becomes of results that overflow where the mode says so.
+    overflow: Option<Overflow>,
 }
 
 /// What a vector instruction computed and has not written yet.
@@ -316,6 +320,7 @@ impl<const W: usize> Valu<W> {
                 false => None,
             },
             exec_too: row.shape == Shape::CompareExec,
+            overflow: Overflow::of(&line.name, row.result),
             clears: isa == Isa::Gfx9 && dst_half == Some(Half::Low) && !keeps_half(&line.name),
         })
     }
@@ -360,6 +365,10 @@ impl<const W: usize> Valu<W> {
                         });
                     }
                     Body::Wide(_) => {}
+                }
+                if let (true, Some(overflow)) = (wave.mode.saturates, self.overflow) {
+                    let types = self.inputs.map(|input| input.ty);
+                    overflow.limit(&mut computed.low, &sources, types);
                 }
             }
             Body::Wide(body) => {

@@ -12,8 +12,9 @@
 //! which would change numbers that need no rounding; HIP's model drops, and so does this. Further
 //! elements of an instruction take the next random number of `V_PRNG_B32`.
 //!
-//! Beyond the largest number E4M3 becomes NaN and E5M2 infinity (the mode FP16_OVFL is not
-//! simulated); formats that have neither become the largest number, NaNs too.
+//! Beyond the largest number E4M3 becomes NaN and E5M2 infinity, or the largest number in the mode
+//! FP16_OVFL (the guide's "CVT_*FP8_F32 and CVT*_BF8_F32 FP16_OVFL rule"), which f16 results heed
+//! too; formats that have neither become the largest number, NaNs too.
 
 use super::operand::{Input, Type};
 use crate::mma::format::{Format, e8m0};
@@ -21,6 +22,7 @@ use crate::text::{Line, Value};
 use crate::wave::Wave;
 
 use super::float::{to_bf16, to_f16, to_f32_odd};
+use super::overflow;
 
 /// A conversion, ready to execute.
 pub(crate) struct Recode {
@@ -193,9 +195,18 @@ impl Recode {
                 };
                 let code = match self.to.bits() {
                     32 => (scaled as f32).to_bits(),
-                    16 if random.is_none() && self.to == Format::F16 => to_f16(to_f32_odd(scaled)),
+                    16 if random.is_none() && self.to == Format::F16 => {
+                        let kept = !wave.mode.saturates || value.is_infinite();
+                        overflow::half(to_f16(to_f32_odd(scaled)), kept)
+                    }
                     16 if random.is_none() => to_bf16(to_f32_odd(scaled)),
-                    _ => encode(self.to, self.from, value, scale, random),
+                    _ => {
+                        let code = encode(self.to, self.from, value, scale, random);
+                        match wave.mode.saturates {
+                            true => limited(self.to, code, value),
+                            false => code,
+                        }
+                    }
                 };
                 let at = self.place + element * self.to.bits();
                 put(&mut wave.v[results.clone()], lane, at, self.to.bits(), code);
@@ -260,6 +271,19 @@ fn limits(format: Format) -> (i32, i32, u32, u32, u32) {
         Format::F32 | Format::F64 | Format::Int8 => {
             (23, 127, 0x7f7f_ffff, 0x7f80_0000, 0x7fc0_0000)
         }
+    }
+}
+
+/// What a code becomes where results that overflow saturate.
+fn limited(format: Format, code: u32, value: f64) -> u32 {
+    let (_, _, largest, beyond, _) = limits(format);
+    let sign = 1 << (format.bits() - 1);
+    let kept = value.is_nan() || value.is_infinite() && format == Format::F16;
+    match format {
+        Format::Fp8 | Format::Bf8 | Format::F16 if code & !sign == beyond && !kept => {
+            code & sign | largest
+        }
+        _ => code,
     }
 }
 

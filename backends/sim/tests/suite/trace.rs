@@ -109,7 +109,11 @@ fn a_run_that_an_error_ends_leaves_its_trace() {
         for (meet, end, error) in [
             ("", unknown, "unknown instruction `v_cvt_pk_u8_f32"),
             ("", "endless:\ns_branch endless", "without ending"),
-            ("global_store_b32 v5, v5, s[6:7]", unknown, "v_cvt_pk_u8_f32"),
+            (
+                "global_store_b32 v5, v5, s[6:7]",
+                unknown,
+                "v_cvt_pk_u8_f32",
+            ),
         ] {
             let body = format!(
                 "s_load_b128 s[4:7], s[0:1], 0x0\nv_mov_b32 v5, 0\n{{scalar}}\n{meet}\n\

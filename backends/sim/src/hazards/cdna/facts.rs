@@ -114,7 +114,7 @@ impl Facts {
             facts.matrix(line, chip);
         } else if name.starts_with("v_") {
             facts.vector(line);
-        } else if ["global_", "flat_", "buffer_", "scratch_"]
+        } else if ["global_", "flat_", "buffer_", "tbuffer_", "scratch_"]
             .iter()
             .any(|space| name.starts_with(space))
         {
@@ -251,7 +251,7 @@ impl Facts {
             return;
         }
         // A buffer's data stands first, and a scalar offset in a register gives it the time.
-        let buffer = name.starts_with("buffer_");
+        let buffer = name.contains("buffer_");
         let data = of(line, usize::from(!buffer));
         let words: u32 = data.vector.iter().map(|word| word.count_ones()).sum();
         let scalar = buffer

@@ -21,7 +21,7 @@ mod harness;
 mod integers;
 mod integers_more;
 mod lanes;
-mod numbers;
+pub mod numbers;
 mod operands;
 mod parts;
 mod scope;

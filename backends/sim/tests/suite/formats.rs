@@ -1,0 +1,536 @@
+//! Buffer accesses with formats against a model of their own: every format of components of one
+//! size, each number of components, in registers and in halves of them.
+
+use tilefold_sim::{Arg, Check, CodeObject, Launch, Simulator};
+
+use crate::differential::numbers::{f, f16_bits, f32_bits, h};
+use crate::{Bytes, Numbers, build, words};
+
+const CHIPS: [&str; 4] = ["gfx1100", "gfx1151", "gfx1201", "gfx950"];
+
+#[derive(Debug, Clone, Copy)]
+struct Format {
+    layout: &'static str,
+    bits: u32,
+    count: usize,
+    number: &'static str,
+    /// Its code in resources, of gfx9 and of later chips.
+    codes: [u32; 2],
+}
+
+/// All formats; codes as in LLVM's SIDefines, the first of each layout.
+fn formats() -> Vec<Format> {
+    const NUMBERS: [(&str, u32); 7] = [
+        ("UNORM", 0),
+        ("SNORM", 1),
+        ("USCALED", 2),
+        ("SSCALED", 3),
+        ("UINT", 4),
+        ("SINT", 5),
+        ("FLOAT", 7),
+    ];
+    let layouts = [
+        ("8", 8, 1, 1, 1),
+        ("16", 16, 1, 2, 7),
+        ("8_8", 8, 2, 3, 14),
+        ("32", 32, 1, 4, 20),
+        ("16_16", 16, 2, 5, 23),
+        ("8_8_8_8", 8, 4, 10, 42),
+        ("32_32", 32, 2, 11, 48),
+        ("16_16_16_16", 16, 4, 12, 51),
+        ("32_32_32", 32, 3, 13, 58),
+        ("32_32_32_32", 32, 4, 14, 61),
+    ];
+    let mut formats = Vec::new();
+    for (layout, bits, count, data, first) in layouts {
+        let numbers = match bits {
+            8 => &NUMBERS[..6],
+            16 => &NUMBERS,
+            _ => &NUMBERS[4..],
+        };
+        for (at, &(number, code)) in numbers.iter().enumerate() {
+            formats.push(Format {
+                layout,
+                bits,
+                count,
+                number,
+                codes: [data << 15 | code << 12, (first + at as u32) << 12],
+            });
+        }
+    }
+    formats
+}
+
+impl Format {
+    /// As LLVM writes it.
+    fn text(&self, chip: &str) -> String {
+        let (layout, number) = (self.layout, self.number);
+        match chip {
+            "gfx950" => format!("format:[BUF_DATA_FORMAT_{layout},BUF_NUM_FORMAT_{number}]"),
+            _ => format!("format:[BUF_FMT_{layout}_{number}]"),
+        }
+    }
+
+    fn code(&self, chip: &str) -> u32 {
+        self.codes[usize::from(chip != "gfx950")]
+    }
+
+    fn is_integer(&self) -> bool {
+        self.number.ends_with("INT")
+    }
+
+    /// Whether halves of registers hold it.
+    fn fits(&self, half: bool) -> bool {
+        !(half && self.bits == 32 && self.is_integer())
+    }
+
+    fn bits_of(&self, words: &[u32], at: usize) -> u32 {
+        let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+        let size = self.bits as usize / 8;
+        let bytes = bytes.skip(at * size).take(size);
+        bytes
+            .enumerate()
+            .fold(0, |bits, (at, byte)| bits | u32::from(byte) << (8 * at))
+    }
+
+    /// What a register or half of one gets of a component's bits.
+    fn loaded(&self, bits: u32, half: bool) -> u32 {
+        let top = 2_f64.powi(self.bits as i32);
+        let unsigned = f64::from(bits);
+        let signed = if unsigned >= top / 2.0 {
+            unsigned - top
+        } else {
+            unsigned
+        };
+        let value = match self.number {
+            "UINT" => return bits,
+            "SINT" => return (signed as i64 as u32) & if half { 0xffff } else { u32::MAX },
+            "FLOAT" if self.bits == 16 => h(bits),
+            "FLOAT" => f(bits),
+            "UNORM" => unsigned / (top - 1.0),
+            "SNORM" if signed == -top / 2.0 => -1.0,
+            "SNORM" => signed / (top / 2.0 - 1.0),
+            "USCALED" => unsigned,
+            _ => signed,
+        };
+        if half {
+            f16_bits(value)
+        } else {
+            f32_bits(value)
+        }
+    }
+
+    /// The bits in memory of what a register or half of one holds.
+    fn stored(&self, register: u32, half: bool) -> u32 {
+        let (value, half_top) = (
+            if half { h(register) } else { f(register) },
+            2_f64.powi(self.bits as i32 - 1),
+        );
+        let top = 2.0 * half_top;
+        let (factor, low, high) = match self.number {
+            "UINT" => return self.low(register),
+            "SINT" if half => return self.low(register as u16 as i16 as u32),
+            "SINT" => return self.low(register),
+            "FLOAT" if self.bits == 16 => return f16_bits(value),
+            "FLOAT" => return f32_bits(value),
+            "UNORM" => (top - 1.0, 0.0, top - 1.0),
+            "SNORM" => (half_top - 1.0, 1.0 - half_top, half_top - 1.0),
+            "USCALED" => (1.0, 0.0, top - 1.0),
+            _ => (1.0, -half_top, half_top - 1.0),
+        };
+        if value.is_nan() {
+            return 0;
+        }
+        let scaled = value * factor;
+        let below = scaled.floor();
+        let nearest = match (scaled - below).partial_cmp(&0.5) {
+            Some(std::cmp::Ordering::Less) => below,
+            Some(std::cmp::Ordering::Equal) if below % 2.0 == 0.0 => below,
+            _ => below + 1.0,
+        };
+        let nearest = if value.is_infinite() { value } else { nearest };
+        self.low(nearest.max(low).min(high) as i64 as u32)
+    }
+
+    fn low(&self, bits: u32) -> u32 {
+        (u64::from(bits) & ((1 << self.bits) - 1)) as u32
+    }
+
+    /// Whether two codes of a float mean the same: any NaN is one.
+    fn same(&self, got: u32, expected: u32, bits: u32) -> bool {
+        let nan = |code: u32| match bits {
+            16 => h(code & 0xffff).is_nan(),
+            _ => f(code).is_nan(),
+        };
+        got == expected || !self.is_integer() && bits > 8 && nan(got) && nan(expected)
+    }
+}
+
+/// An access with its format.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    format: Format,
+    components: usize,
+    half: bool,
+    /// Which components a resource selects; none where the instruction has the format.
+    selects: Option<[u32; 4]>,
+}
+
+impl Case {
+    /// The lines of the access, of registers from v4 on at byte v1 of the resource in s[8:11].
+    fn text(&self, chip: &str, deed: &str) -> String {
+        let name = &"xyzw"[..self.components];
+        let registers = match self.half {
+            true => self.components.div_ceil(2),
+            false => self.components,
+        };
+        let operands = format!(
+            "v[4:{}], v1, s[8:11], {}",
+            3 + registers,
+            if chip == "gfx1201" { "null" } else { "0" }
+        );
+        let middle = match (self.half, chip) {
+            (false, _) => format!("{deed}_format_{name}"),
+            (true, "gfx950") => format!("{deed}_format_d16_{name}"),
+            (true, _) => format!("{deed}_d16_format_{name}"),
+        };
+        match self.selects {
+            None => format!(
+                "tbuffer_{middle} {operands} {} offen",
+                self.format.text(chip)
+            ),
+            Some(selects) => {
+                let selects = (0..4).fold(0, |word, at| word | selects[at] << (3 * at));
+                let word = self.format.code(chip) | selects;
+                format!("s_mov_b32 s11, {word:#x}\nbuffer_{middle} {operands} offen")
+            }
+        }
+    }
+
+    /// What four registers hold after a load from words.
+    fn loaded(&self, words: &[u32]) -> [u32; 4] {
+        let mut registers = [0; 4];
+        for at in 0..self.components {
+            let value = match self.selects.map_or(4 + at as u32, |selects| selects[at]) {
+                0 => 0,
+                1 if self.format.is_integer() => 1,
+                1 if self.half => 0x3c00,
+                1 => 0x3f80_0000,
+                select if select as usize - 4 >= self.format.count => 0,
+                select => {
+                    let bits = self.format.bits_of(words, select as usize - 4);
+                    self.format.loaded(bits, self.half)
+                }
+            };
+            match self.half {
+                true => registers[at / 2] |= value << (16 * (at % 2)),
+                false => registers[at] = value,
+            }
+        }
+        registers
+    }
+}
+
+fn word(numbers: &mut Numbers) -> u32 {
+    let random = numbers.next();
+    match numbers.next() % 5 {
+        // Around -1 to 1 as f32, and as two f16.
+        0 => ((random as i32 as f32) / 2_f32.powi(30)).to_bits(),
+        1 => {
+            let half = |bits: u32| f16_bits(f64::from(bits as u16 as i16) / 16384.0);
+            half(random) | half(random >> 16) << 16
+        }
+        2 => ((random as i32 >> (random % 32)) as f32 + 0.5).to_bits(),
+        3 => [
+            0,
+            0x8000_0000,
+            0x7f80_0000,
+            0xffc0_0000,
+            0x8080_8080,
+            0x8000_8000,
+            0x7c00_fc00,
+            0x7e01_8001,
+            0x7f7f_7f7f,
+            0xffff_ffff,
+        ][random as usize % 10],
+        _ => random,
+    }
+}
+
+/// A kernel of a body between the setup of v1, lane times 16, and nothing: the first argument's
+/// address is in s[4:5], the second's in s[6:7].
+fn kernel(chip: &str, wave: usize, body: &str) -> CodeObject {
+    let text = format!(
+        "s_load_dwordx4 s[4:7], s[0:1], 0x0\nv_and_b32 v0, 0x3ff, v0\nv_lshlrev_b32 v1, 4, v0\n\
+         {{scalar}}\n{body}"
+    );
+    let text = match chip {
+        "gfx950" => text,
+        _ => text
+            .replace("dwordx4", "b128")
+            .replace("v_add_u32", "v_add_nc_u32"),
+    };
+    build::kernel_in(chip, wave, &text)
+}
+
+const LANES: usize = 64;
+
+/// The words of the second buffer, of which each case has four for each lane.
+fn run(object: &CodeObject, x: &[u32], bytes: usize) -> Vec<u32> {
+    let mut simulator = Simulator::new();
+    let a = simulator.memory.alloc_input(&x.bytes());
+    let b = simulator.memory.alloc_inout(&vec![0; bytes]);
+    let launch = Launch {
+        block: [LANES as u32, 1, 1],
+        args: vec![Arg::Buffer(a), Arg::Buffer(b)],
+        ..Launch::default()
+    };
+    let report = simulator.launch(object, "k", launch).unwrap();
+    assert!(report.passed(), "{:#?}", report.findings);
+    words(&simulator.memory.read(b))
+}
+
+fn waves(chip: &str) -> &'static [usize] {
+    if chip == "gfx950" { &[64] } else { &[32, 64] }
+}
+
+/// The resource of a pointer.
+fn resource(pointer: usize, bytes: usize) -> String {
+    format!(
+        "s_mov_b32 s8, s{pointer}\ns_mov_b32 s9, s{}\ns_mov_b32 s10, {bytes}\ns_mov_b32 s11, 0\n",
+        pointer + 1
+    )
+}
+
+const IDENTITY: [u32; 4] = [4, 5, 6, 7];
+
+#[test]
+fn loads_convert_from_every_format() {
+    let mut numbers = Numbers(5);
+    let mut cases = Vec::new();
+    for format in formats() {
+        for components in 1..=4 {
+            for half in [false, true].into_iter().filter(|&half| format.fits(half)) {
+                let select = [0, 1, 4, 5, 6, 7];
+                let mut random = || select[numbers.next() as usize % 6];
+                let any = [random(), random(), random(), random()];
+                for selects in [None, Some(IDENTITY), Some(any)] {
+                    cases.push(Case {
+                        format,
+                        components,
+                        half,
+                        selects,
+                    });
+                }
+            }
+        }
+    }
+    let x = Vec::from_iter((0..4 * LANES).map(|_| word(&mut numbers)));
+    for chip in CHIPS {
+        for &wave in waves(chip) {
+            let mut body = resource(4, 4 * x.len()) + "v_mov_b32 v2, v1\n";
+            let store = match chip {
+                "gfx950" => "global_store_dwordx4",
+                _ => "global_store_b128",
+            };
+            for case in &cases {
+                body += "v_mov_b32 v4, 0\nv_mov_b32 v5, 0\nv_mov_b32 v6, 0\nv_mov_b32 v7, 0\n";
+                body += &format!(
+                    "{}\n{{load}}\n{store} v2, v[4:7], s[6:7]\nv_add_u32 v2, 0x400, v2\n{{store}}\n",
+                    case.text(chip, "load")
+                );
+            }
+            let got = run(&kernel(chip, wave, &body), &x, 0x400 * cases.len());
+            for (case, got) in cases.iter().zip(got.chunks(4 * LANES)) {
+                for (got, x) in got.chunks(4).zip(x.chunks(4)) {
+                    let expected = case.loaded(x);
+                    for (got, expected) in got.iter().zip(expected) {
+                        let (bits, count) = if case.half { (16, 2) } else { (32, 1) };
+                        for at in 0..count {
+                            let [got, expected] = [*got, expected]
+                                .map(|word| word >> (16 * at) & (u32::MAX >> (32 - bits)));
+                            assert!(
+                                case.format.same(got, expected, bits),
+                                "{chip} {wave} {case:?} of {x:x?}: {got:#x} {expected:#x}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn stores_convert_to_every_format() {
+    let mut numbers = Numbers(6);
+    let mut cases = Vec::new();
+    for format in formats() {
+        for components in format.count..=4 {
+            for half in [false, true].into_iter().filter(|&half| format.fits(half)) {
+                for selects in [None, Some(IDENTITY)] {
+                    cases.push(Case {
+                        format,
+                        components,
+                        half,
+                        selects,
+                    });
+                }
+            }
+        }
+    }
+    let x = Vec::from_iter((0..4 * LANES).map(|_| word(&mut numbers)));
+    for chip in CHIPS {
+        for &wave in waves(chip) {
+            let load = match chip {
+                "gfx950" => "global_load_dwordx4",
+                _ => "global_load_b128",
+            };
+            let mut body = resource(6, 0x400 * cases.len());
+            body += &format!("{load} v[4:7], v1, s[4:5]\n{{load}}\n");
+            for case in &cases {
+                body += &format!("{}\nv_add_u32 v1, 0x400, v1\n", case.text(chip, "store"));
+            }
+            let got = run(&kernel(chip, wave, &body), &x, 0x400 * cases.len());
+            for (case, got) in cases.iter().zip(got.chunks(4 * LANES)) {
+                let format = case.format;
+                for (got, x) in got.chunks(4).zip(x.chunks(4)) {
+                    for at in 0..format.count {
+                        let register = match case.half {
+                            true => x[at / 2] >> (16 * (at % 2)) & 0xffff,
+                            false => x[at],
+                        };
+                        let expected = format.stored(register, case.half);
+                        let stored = format.bits_of(got, at);
+                        assert!(
+                            format.same(stored, expected, format.bits),
+                            "{chip} {wave} {case:?} of {x:x?}: {stored:#x} {expected:#x}"
+                        );
+                    }
+                    let used = format.bits as usize * format.count;
+                    let rest = got.iter().enumerate().all(|(at, word)| match used {
+                        _ if 32 * at >= used => *word == 0,
+                        ..32 => word >> used == 0,
+                        _ => true,
+                    });
+                    assert!(rest, "{chip} {wave} {case:?}: {got:x?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn elements_are_in_range_as_a_whole() {
+    let x = [7_u32; 4 * LANES];
+    let vectors = Format {
+        layout: "32_32_32_32",
+        bits: 32,
+        count: 4,
+        number: "UINT",
+        codes: [14 << 15 | 4 << 12, 61 << 12],
+    };
+    for chip in CHIPS {
+        let case = |selects| Case {
+            format: vectors,
+            components: 4,
+            half: false,
+            selects: Some(selects),
+        };
+        let (store, wait) = match chip {
+            "gfx950" => ("global_store_dwordx4", "{load}"),
+            _ => ("global_store_b128", "{load}"),
+        };
+        // Of the last lane's element one word is outside.
+        let body = resource(4, 16 * LANES - 4)
+            + &case([4, 1, 0, 7]).text(chip, "load")
+            + &format!("\n{wait}\n{store} v1, v[4:7], s[6:7]\n{{store}}\n")
+            + &resource(6, 32 * LANES - 4)
+            + "v_add_u32 v1, 0x400, v1\n"
+            + &case(IDENTITY).text(chip, "store");
+        let got = run(&kernel(chip, 64, &body), &x, 0x800);
+        for (lane, got) in got.chunks(4).enumerate() {
+            let (expected, stored) = ([7, 1, 0, 7], lane >= LANES);
+            match lane % LANES == LANES - 1 {
+                true if stored => assert_eq!(got, [0; 4], "{chip}"),
+                true => assert_eq!(got, [0, 1, 0, 0], "{chip}"),
+                false => assert_eq!(got, expected, "{chip} {lane}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_simulated_is_an_error() {
+    let soffset = |chip: &str| if chip == "gfx1201" { "null" } else { "0" };
+    for chip in CHIPS {
+        let later = usize::from(chip != "gfx950");
+        let zero = soffset(chip);
+        for (text, word, reason) in [
+            // 10_10_10_2, in the resource.
+            (
+                "buffer_load_format_x v4",
+                [8 << 15, 32 << 12],
+                "not simulated",
+            ),
+            ("buffer_load_format_x v4", [0, 0], "not simulated"),
+            // 8_8_8_8_UNORM.
+            (
+                "buffer_store_format_x v4",
+                [10 << 15, 42 << 12],
+                "fewer components",
+            ),
+            // 8_UNORM, whose component is the second.
+            (
+                "buffer_store_format_x v4",
+                [1 << 15 | 5, 1 << 12 | 5],
+                "selected components",
+            ),
+        ] {
+            let word = word[later] | if word[later] & 7 == 0 { 4 } else { 0 };
+            let body = resource(4, 64)
+                + &format!("s_mov_b32 s11, {word:#x}\n{text}, v1, s[8:11], {zero} offen");
+            let mut simulator = Simulator::new();
+            let a = simulator.memory.alloc_inout(&[0; 1024]);
+            let launch = Launch {
+                block: [LANES as u32, 1, 1],
+                args: vec![Arg::Buffer(a), Arg::Buffer(a)],
+                ..Launch::default()
+            };
+            let error = simulator.launch(&kernel(chip, 64, &body), "k", launch);
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(reason), "{chip} {text}: {error}");
+        }
+        let format = match chip {
+            "gfx950" => "[BUF_DATA_FORMAT_10_10_10_2,BUF_NUM_FORMAT_UNORM]",
+            _ => "[BUF_FMT_10_10_10_2_UNORM]",
+        };
+        let body = format!("tbuffer_load_format_x v4, off, s[8:11], {zero} format:{format}");
+        let object = build::kernel(chip, &body);
+        assert_eq!(object.unsupported("k").unwrap().len(), 1, "{chip}");
+    }
+}
+
+#[test]
+fn loads_with_formats_are_waited_for() {
+    for chip in CHIPS {
+        let case = Case {
+            format: formats()[0],
+            components: 2,
+            half: false,
+            selects: None,
+        };
+        let body = resource(4, 1024) + &case.text(chip, "load") + "\nv_mov_b32 v8, v5";
+        let mut simulator = Simulator::new();
+        let a = simulator.memory.alloc_inout(&[0; 1024]);
+        let launch = Launch {
+            block: [LANES as u32, 1, 1],
+            args: vec![Arg::Buffer(a), Arg::Buffer(a)],
+            ..Launch::default()
+        };
+        let report = simulator
+            .launch(&kernel(chip, 64, &body), "k", launch)
+            .unwrap();
+        assert_eq!(report.findings[0].check, Check::MissingWait, "{chip}");
+    }
+}
