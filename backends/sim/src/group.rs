@@ -390,7 +390,12 @@ impl<'a, const W: usize> Group<'a, W> {
                 wave.waits.push(queue, registers, touch);
             }
             Op::Wmma(wmma) => wmma.execute(wave, self, inst),
-            Op::Mfma(mfma) => mfma.execute(wave, self),
+            Op::Swmmac(swmmac) => swmmac
+                .execute(wave, self, inst)
+                .map_err(|reason| refuse(inst, reason))?,
+            Op::Mfma(mfma) => mfma
+                .execute(wave, self)
+                .map_err(|reason| refuse(inst, reason))?,
             Op::Vmem(vmem) => {
                 if let Some(reason) = vmem.refused(wave) {
                     return Err(refuse(inst, reason.into()));

@@ -6,7 +6,7 @@ use crate::memory::access::Vmem;
 use crate::memory::broadcast::Broadcast;
 use crate::memory::ds::Ds;
 use crate::memory::scalar::Smem;
-use crate::mma::{Mfma, Wmma};
+use crate::mma::{Mfma, Swmmac, Wmma};
 use crate::program::Op;
 use crate::salu::Salu;
 use crate::text::Line;
@@ -87,8 +87,10 @@ fn family<const W: usize>(line: &Line, chip: Chip, ds_count: &mut usize) -> (Cla
         );
     }
     if name.starts_with("v_swmmac_") {
-        let reason = "products of sparse matrices are not simulated";
-        return (Class::Mma, Op::Unknown(reason.into()));
+        return known(
+            Class::Mma,
+            Swmmac::new::<W>(line, chip.isa).map(|mma| Op::Swmmac(Box::new(mma))),
+        );
     }
     if name.starts_with("v_mfma_") || name.starts_with("v_smfmac_") {
         let mfma = match (W, chip.isa) {

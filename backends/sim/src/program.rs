@@ -14,7 +14,7 @@ use crate::memory::access::Vmem;
 use crate::memory::broadcast::Broadcast;
 use crate::memory::ds::Ds;
 use crate::memory::scalar::Smem;
-use crate::mma::{Mfma, Wmma};
+use crate::mma::{Mfma, Swmmac, Wmma};
 use crate::object::CodeObject;
 use crate::operation::{dual, operation};
 use crate::salu::Salu;
@@ -35,6 +35,7 @@ pub(crate) enum Op<const W: usize> {
     Sums(Box<Sums>),
     Swap(Swap),
     Wmma(Box<Wmma>),
+    Swmmac(Box<Swmmac>),
     Mfma(Box<Mfma>),
     Salu(Salu),
     Branch {

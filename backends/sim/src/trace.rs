@@ -229,7 +229,13 @@ fn results<const W: usize>(inst: &Inst<W>) -> (Vec<usize>, Vec<usize>) {
             .fills
             .is_some_and(|(_, registers)| registers != Registers::default()),
         Op::Salu(_) => !(inst.text.starts_with("s_cmp") || inst.text.starts_with("s_bitcmp")),
-        Op::Valu(_) | Op::Dual(_) | Op::Packed(_) | Op::Lane(_) | Op::Wmma(_) | Op::Mfma(_) => true,
+        Op::Valu(_)
+        | Op::Dual(_)
+        | Op::Packed(_)
+        | Op::Lane(_)
+        | Op::Wmma(_)
+        | Op::Swmmac(_)
+        | Op::Mfma(_) => true,
         Op::Recode(_) | Op::Sums(_) | Op::Swap(_) => true,
         _ => false,
     };

@@ -1,7 +1,7 @@
 //! Vector memory instructions: global, flat, buffer and scratch loads, stores and atomics.
 
 use super::ds::Ds;
-use super::element::{Atomic, Extend};
+use super::element::{Atomic, Extend, load_kind, store_kind};
 use super::lds::Touch;
 use super::resource::Resource;
 use super::typed::Typed;
@@ -89,41 +89,6 @@ pub(super) enum Place {
         address: u64,
         words: u16,
     },
-}
-
-/// Width and extension by the names of every generation.
-fn load_kind(name: &str) -> Option<(usize, Extend)> {
-    use Half::{High, Low};
-    Some(match name {
-        "b32" | "dword" => (4, Extend::None),
-        "b64" | "dwordx2" => (8, Extend::None),
-        "b96" | "dwordx3" => (12, Extend::None),
-        "b128" | "dwordx4" => (16, Extend::None),
-        "u8" | "ubyte" => (1, Extend::Zero),
-        "i8" | "sbyte" => (1, Extend::Sign),
-        "u16" | "ushort" => (2, Extend::Zero),
-        "i16" | "sshort" => (2, Extend::Sign),
-        "d16_b16" | "short_d16" => (2, Extend::Half(Low, false)),
-        "d16_hi_b16" | "short_d16_hi" => (2, Extend::Half(High, false)),
-        "d16_u8" | "ubyte_d16" => (1, Extend::Half(Low, false)),
-        "d16_hi_u8" | "ubyte_d16_hi" => (1, Extend::Half(High, false)),
-        "d16_i8" | "sbyte_d16" => (1, Extend::Half(Low, true)),
-        "d16_hi_i8" | "sbyte_d16_hi" => (1, Extend::Half(High, true)),
-        _ => return None,
-    })
-}
-
-fn store_kind(name: &str) -> Option<(usize, Option<Half>)> {
-    Some(match name {
-        "b8" | "byte" => (1, None),
-        "b16" | "short" => (2, None),
-        "d16_hi_b8" | "byte_d16_hi" => (1, Some(Half::High)),
-        "d16_hi_b16" | "short_d16_hi" => (2, Some(Half::High)),
-        other => match load_kind(other)? {
-            (bytes, Extend::None) => (bytes, None),
-            _ => return None,
-        },
-    })
 }
 
 fn vector(operand: Option<&Operand>) -> Option<u16> {

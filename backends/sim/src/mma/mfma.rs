@@ -14,7 +14,8 @@
 //!
 //! The order of additions is not published: here products are summed in f64 in the order of k, then
 //! C is added and the result rounded once (f64 products: a chain of fused multiply-adds that begins
-//! with C). In the mode FP16_OVFL sums that overflow become the largest f32 or integer, as CDNA 4's
+//! with C). SMFMAC instructions are the same with a sparse A, whose zeros are put back. In the mode
+//! FP16_OVFL sums that overflow become the largest f32 or integer, as CDNA 4's
 //! guide has it ("Clamp"); infinities of operands stay, which is a choice. EXEC is ignored, and
 //! denormals are kept (CDNA 3 ISA, "Matrix arithmetic instructions").
 
@@ -22,6 +23,7 @@ use super::Room;
 use super::format::{Format, e8m0};
 use super::panel::{self, Order, SCALED};
 use super::shapes::{Accumulator, Lanes, Shape};
+use super::sparse;
 use crate::group::Group;
 use crate::text::{Line, Value};
 use crate::valu::{Type, constant};
@@ -35,6 +37,8 @@ enum Source {
     Const(u32),
 }
 
+const NO_OPERAND: &str = "an operand is of no known kind";
+
 /// Where C comes from.
 #[derive(Debug, Clone, Copy)]
 enum Addend {
@@ -44,6 +48,9 @@ enum Addend {
 
 /// Scales that leave elements of 8 bits and products of them within f32.
 const SMALL: std::ops::RangeInclusive<f64> = 1.0 / 65536.0..=65536.0;
+
+/// Where the places of a sparse A's elements are: a register and the first bit.
+type Index = (u16, u32);
 
 /// An MFMA instruction, ready to execute.
 #[derive(Debug)]
@@ -61,6 +68,8 @@ pub(crate) struct Mfma {
     blgp: u32,
     /// Negation of A, B and C in f64.
     neg: [bool; 3],
+    /// SMFMAC: of each four neighbours in K, A has two.
+    sparse: Option<Index>,
 }
 
 /// Registers from the first, how many.
@@ -69,8 +78,9 @@ type Range = (u16, u16);
 impl Mfma {
     /// The MFMA of a line; the error says what is not known about it.
     pub(crate) fn new(line: &Line) -> Result<Mfma, String> {
-        if line.name.starts_with("v_smfmac_") {
-            return Err("products of sparse matrices are not simulated".into());
+        if let Some(name) = line.name.strip_prefix("v_smfmac_") {
+            let shape = Shape::sparse(name).ok_or("no such matrix instruction on gfx950")?;
+            return Self::sparse(line, shape).ok_or_else(|| NO_OPERAND.to_owned());
         }
         let name = line.name.strip_prefix("v_mfma_").unwrap_or(&line.name);
         let (name, scaled) = match name.strip_prefix("scale_") {
@@ -112,7 +122,42 @@ impl Mfma {
                 blgp: blgp as u32,
                 ..mfma
             })
-            .ok_or_else(|| "an operand is of no known kind".to_owned())
+            .ok_or_else(|| NO_OPERAND.to_owned())
+    }
+
+    /// D = A x B + D of a sparse A: D, A, B, index. `cbsz` of zero lets `abid` choose between the
+    /// sets of indices that a register has room for (CDNA 4 guide, "Details of Sparsity
+    /// Structure").
+    fn sparse(line: &Line, shape: Shape) -> Option<Mfma> {
+        let formats = shape.formats?;
+        let register = |at: usize, registers: usize| match line.operands.get(at)?.value {
+            Value::Vector { first, count, .. } if usize::from(count) == registers => Some(first),
+            _ => None,
+        };
+        let registers = shape.per_lane() * formats[0].bits() / 32;
+        // Two bits for each of A's elements.
+        let bits = shape.per_lane() as u32;
+        let [cbsz, abid] = ["cbsz", "abid"].map(|name| line.number(name).unwrap_or(0) as u32);
+        let set = match cbsz & 3 {
+            0 => abid % (32 / bits),
+            _ => 0,
+        };
+        let d = register(0, shape.accumulators())?;
+        Some(Mfma {
+            shape,
+            inputs: [
+                (register(1, registers / 2)?, formats[0]),
+                (register(2, registers)?, formats[1]),
+            ],
+            c: Addend::Vector(d),
+            d,
+            scales: None,
+            cbsz: 0,
+            abid: 0,
+            blgp: 0,
+            neg: [false; 3],
+            sparse: Some((register(3, 1)?, set * bits)),
+        })
     }
 
     fn build(line: &Line, shape: Shape, formats: [Format; 2], scaled: bool) -> Option<Mfma> {
@@ -167,15 +212,20 @@ impl Mfma {
                 Accumulator::F64 => line.bits("neg", false),
                 _ => [false; 3],
             },
+            sparse: None,
         })
     }
 
     /// Registers of A and of B.
     fn inputs(&self) -> [Range; 2] {
-        self.inputs.map(|(first, format)| {
+        let [a, b] = self.inputs.map(|(first, format)| {
             let registers = self.shape.per_lane() * format.bits() / 32;
             (first, registers as u16)
-        })
+        });
+        match self.sparse {
+            Some(_) => [(a.0, a.1 / 2), b],
+            None => [a, b],
+        }
     }
 
     /// Passes of four cycles, on which hazards depend.
@@ -187,9 +237,14 @@ impl Mfma {
         self.shape.accumulator == Accumulator::F64
     }
 
-    pub(crate) fn execute<const W: usize>(&self, wave: &mut Wave<W>, group: &mut Group<'_, W>) {
+    /// Executes; the error says what its operands may not be.
+    pub(crate) fn execute<const W: usize>(
+        &self,
+        wave: &mut Wave<W>,
+        group: &mut Group<'_, W>,
+    ) -> Result<(), String> {
         let saturate = wave.mode.saturates;
-        self.compute(&mut wave.v, &wave.s, &mut group.room, saturate);
+        self.compute(&mut wave.v, &wave.s, &mut group.room, saturate)
     }
 
     /// Works on vector and scalar registers.
@@ -199,9 +254,12 @@ impl Mfma {
         s: &[u32],
         room: &mut Room,
         saturate: bool,
-    ) {
+    ) -> Result<(), String> {
         match (self.is_f64(), self.shape.width()) {
-            (true, _) => self.double(v),
+            (true, _) => {
+                self.double(v);
+                Ok(())
+            }
             (false, 16) => self.single::<16, W>(v, s, room, saturate),
             (false, 32) => self.single::<32, W>(v, s, room, saturate),
             (false, _) => self.single::<64, W>(v, s, room, saturate),
@@ -214,7 +272,7 @@ impl Mfma {
         s: &[u32],
         room: &mut Room,
         saturate: bool,
-    ) {
+    ) -> Result<(), String> {
         let [a, b] = room.narrow.each_mut().map(|panel| {
             let (rows, _) = panel.as_chunks_mut::<D>();
             &mut rows[..self.shape.k]
@@ -229,8 +287,8 @@ impl Mfma {
                 scales.iter().map(|row| row.map(|x| x as f32)),
             ))
         });
-        self.panel(0, v, narrow[0].as_deref(), a);
-        self.panel(1, v, narrow[1].as_deref(), b);
+        self.panel(0, v, narrow[0].as_deref(), a)?;
+        self.panel(1, v, narrow[1].as_deref(), b)?;
         let registers = self.load_c(v);
         let (dim, accumulator) = (self.shape.dim, self.shape.accumulator);
         let integers = accumulator == Accumulator::I32;
@@ -253,6 +311,7 @@ impl Mfma {
             panel::widen(b, of_b, wide_b);
             panel::accumulate_f64(registers, dim, wide_a, wide_b, saturate);
         }
+        Ok(())
     }
 
     /// The scales of an operand: for each 32 of K one of each row.
@@ -302,26 +361,31 @@ impl Mfma {
         v: &[[u32; W]],
         scales: Option<&[[f32; D]]>,
         panel: &mut [[f32; D]],
-    ) {
+    ) -> Result<(), String> {
         let (first, format) = self.inputs[operand];
         let (_, count) = self.inputs()[operand];
         let registers = &v[usize::from(first)..][..usize::from(count)];
         let moved: Vec<[u32; W]>;
-        let registers = match self.moves(operand) {
-            true => {
-                moved = registers
-                    .iter()
-                    .map(|register| std::array::from_fn(|lane| register[self.from(operand, lane)]))
-                    .collect();
-                &moved
-            }
-            false => registers,
+        let registers = if let (0, Some((index, shift))) = (operand, self.sparse) {
+            let indices = &v[usize::from(index)];
+            moved = sparse::spread(registers, indices, shift, format.bits())
+                .map_err(sparse::same_place)?;
+            &moved
+        } else if self.moves(operand) {
+            moved = registers
+                .iter()
+                .map(|register| std::array::from_fn(|lane| register[self.from(operand, lane)]))
+                .collect();
+            &moved
+        } else {
+            registers
         };
         let order = Order {
             per_lane: self.shape.per_lane(),
-            split: self.shape.formats.is_none() && format.bits() == 8,
+            run: self.shape.run(format),
         };
         panel::fill(registers, format, order, scales, panel);
+        Ok(())
     }
 
     fn moves(&self, operand: usize) -> bool {
@@ -407,8 +471,12 @@ mod tests {
                 "no such matrix",
             ),
             (
-                "v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[8:11], v12",
-                "sparse",
+                "v_smfmac_f32_16x16x32_f16 v[0:3], v[4:7], v[8:11], v12",
+                "operand",
+            ),
+            (
+                "v_smfmac_f32_16x16x16_f16 v[0:3], v[4:5], v[8:11], v12",
+                "no such matrix",
             ),
             (
                 "v_mfma_f32_16x16x16_f16 v[0:3], v[4:7], v[6:7], 0",

@@ -9,9 +9,12 @@ pub(crate) mod format;
 mod mfma;
 mod panel;
 mod shapes;
+mod sparse;
+mod swmmac;
 mod wmma;
 
 pub(crate) use mfma::Mfma;
+pub(crate) use swmmac::Swmmac;
 pub(crate) use wmma::Wmma;
 use wmma::{MAX_K, Panel};
 

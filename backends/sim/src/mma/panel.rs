@@ -14,17 +14,14 @@ use crate::simd::vectorized;
 pub(super) struct Order {
     /// Elements of a lane.
     pub(super) per_lane: usize,
-    /// Lanes hold two runs of 16 elements, half of K apart, instead of one run.
-    pub(super) split: bool,
+    /// How many of them follow each other in K; the runs of the groups of lanes take turns.
+    pub(super) run: usize,
 }
 
 impl Order {
     #[inline(always)]
     fn k(self, group: usize, groups: usize, element: usize) -> usize {
-        match self.split {
-            true => (element / 16 * groups + group) * 16 + element % 16,
-            false => group * self.per_lane + element,
-        }
+        (element / self.run * groups + group) * self.run + element % self.run
     }
 }
 

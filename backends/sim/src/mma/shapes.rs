@@ -38,6 +38,8 @@ pub(crate) struct Shape {
     pub(crate) formats: Option<[Format; 2]>,
     passes: u32,
     pub(crate) lanes: Lanes,
+    /// Elements of a lane that follow each other in K, where that is not all of them.
+    run: Option<usize>,
 }
 
 impl Shape {
@@ -54,6 +56,7 @@ impl Shape {
             formats,
             passes,
             lanes,
+            run: None,
         };
         let same = |format| Some([format, format]);
         Some(match name {
@@ -97,6 +100,59 @@ impl Shape {
             "f32_32x32x64_f8f6f4" => row(F32, [32, 64, 1], None, 8, Fixed),
             _ => return None,
         })
+    }
+
+    /// The shape of a mnemonic without its `v_smfmac_`, as if A were dense. Passes: those of the
+    /// dense instructions with half of K in LLVM's model. That
+    /// those of CDNA 4 hold K in runs of 128 bits of B, as F8F6F4 instructions do, is unproven.
+    pub(crate) fn sparse(name: &str) -> Option<Shape> {
+        use Format::{Bf8, Bf16, F16, Fp8, Int8};
+        let (accumulator, rest) = match name.split_once('_')? {
+            ("f32", rest) => (Accumulator::F32, rest),
+            ("i32", rest) => (Accumulator::I32, rest),
+            _ => return None,
+        };
+        let (size, formats) = rest.split_once('_')?;
+        let formats = match formats {
+            "f16" => [F16; 2],
+            "bf16" => [Bf16; 2],
+            "i8" => [Int8; 2],
+            "fp8_fp8" => [Fp8; 2],
+            "fp8_bf8" => [Fp8, Bf8],
+            "bf8_fp8" => [Bf8, Fp8],
+            "bf8_bf8" => [Bf8; 2],
+            _ => return None,
+        };
+        if (formats[0] == Int8) != (accumulator == Accumulator::I32) {
+            return None;
+        }
+        let (dim, k, run) = match (size, formats[0].bits()) {
+            ("16x16x32", 16) | ("16x16x64", 8) => (16, 512 / formats[0].bits(), None),
+            ("32x32x16", 16) | ("32x32x32", 8) => (32, 256 / formats[0].bits(), None),
+            ("16x16x64", 16) => (16, 64, Some(8)),
+            ("32x32x32", 16) => (32, 32, Some(8)),
+            ("16x16x128", 8) => (16, 128, Some(16)),
+            ("32x32x64", 8) => (32, 64, Some(16)),
+            _ => return None,
+        };
+        Some(Shape {
+            accumulator,
+            dim,
+            k,
+            blocks: 1,
+            formats: Some(formats),
+            passes: dim as u32 / 4,
+            lanes: Lanes::Fixed,
+            run,
+        })
+    }
+
+    /// Elements of a lane that follow each other in K, of an operand of such elements.
+    pub(crate) fn run(&self, format: Format) -> usize {
+        match self.formats {
+            None if format.bits() == 8 => 16,
+            _ => self.run.unwrap_or(self.per_lane()),
+        }
     }
 
     /// Lanes that hold the same part of K; the wave is this many lanes times the groups.

@@ -46,6 +46,19 @@ impl Element {
         })
     }
 
+    /// The value of an element's bits.
+    pub(super) fn value(self, bits: u32) -> f64 {
+        match self {
+            Element::F16 => f64::from(from_f16(bits)),
+            Element::Bf16 => f64::from(from_bf16(bits)),
+            Element::Fp8 => f64::from(from_fp8(bits as u8)),
+            Element::Bf8 => f64::from(from_bf8(bits as u8)),
+            Element::Int8 { signed: true } => f64::from(bits as u8 as i8),
+            Element::Int4 { signed: true } => f64::from(((bits << 28) as i32) >> 28),
+            Element::Int8 { .. } | Element::Int4 { .. } => f64::from(bits),
+        }
+    }
+
     pub(super) fn bits(self) -> usize {
         match self {
             Element::F16 | Element::Bf16 => 16,

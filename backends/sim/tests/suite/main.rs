@@ -41,6 +41,7 @@ mod scope;
 mod signals;
 mod sources;
 mod sparse;
+mod sparse_products;
 mod stale;
 mod trace;
 

@@ -336,20 +336,6 @@ fn what_is_not_known_is_named() {
 }
 
 #[test]
-fn products_of_sparse_matrices_are_named() {
-    for wave in [32, 64] {
-        let text = match wave {
-            32 => "v_swmmac_f32_16x16x32_f16 v[0:7], v[8:11], v[16:23], v24",
-            _ => "v_swmmac_f32_16x16x32_f16 v[0:3], v[8:9], v[16:19], v24",
-        };
-        let object = build::kernel_in("gfx1201", wave, text);
-        let unsupported = object.unsupported("k").unwrap();
-        assert_eq!(unsupported.len(), 1, "{unsupported:#?}");
-        assert!(unsupported[0].reason.contains("sparse"), "{unsupported:#?}");
-    }
-}
-
-#[test]
 fn modifiers_that_are_not_simulated_are_named() {
     for (chip, text, name) in [
         ("gfx1100", "ds_add_u32 v0, v1 gds", "gds"),

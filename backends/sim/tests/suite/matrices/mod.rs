@@ -4,7 +4,7 @@
 //! exact in f64, so the one rounding at the end is all there is to compare; which k an element has
 //! shows in no sum as long as A and B agree on it.
 
-mod model;
+pub mod model;
 
 use serde_json::Value;
 use tilefold_sim::{Arg, Check, Launch, Report, Simulator};

@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use crate::Numbers;
 
 /// How elements are encoded.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Format {
     F32,
     F16,
@@ -32,7 +32,7 @@ impl Format {
     }
 
     /// The value of an encoding.
-    fn decode(self, bits: u32) -> f64 {
+    pub fn decode(self, bits: u32) -> f64 {
         // Sign, exponent and mantissa of a byte.
         let byte = |mantissa: u32, bias: i32| {
             let sign = if bits >> 7 & 1 == 1 { -1.0 } else { 1.0 };
@@ -58,7 +58,7 @@ impl Format {
     }
 
     /// An encoding of moderate size.
-    fn sample(self, numbers: &mut Numbers) -> u32 {
+    pub fn sample(self, numbers: &mut Numbers) -> u32 {
         let random = numbers.next();
         match self {
             F32 => ((random % 2000) as f32 / 8.0 - 125.0).to_bits(),
@@ -85,7 +85,7 @@ impl Format {
     }
 
     /// The encoding of a value, rounded once.
-    fn encode(self, value: f64, clamp: bool) -> u32 {
+    pub fn encode(self, value: f64, clamp: bool) -> u32 {
         match self {
             F32 => (value as f32).to_bits(),
             F16 => u32::from(f16::from_f64(value).to_bits()),
