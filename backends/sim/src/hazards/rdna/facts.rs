@@ -26,6 +26,8 @@ pub(crate) struct Facts {
     pub(super) sources: Vec<Registers>,
     pub(super) reads: Registers,
     pub(super) writes: Registers,
+    /// Vector instructions that a direct load lets stand.
+    pub(super) standing: usize,
     /// Scalar registers, without `null`, `m0` and EXEC; both halves of VCC where either.
     pub(super) scalar_reads: u128,
     /// Those read and their neighbours in 64 bits.
@@ -137,6 +139,8 @@ impl Facts {
     const READS_MASK: u32 = 1 << 11;
     /// It jumps to another function.
     pub(super) const CALLS: u32 = 1 << 12;
+    /// A direct load from LDS.
+    pub(super) const DIRECT: u32 = 1 << 13;
 
     pub(crate) fn new(text: &str, chip: Chip, wave: usize) -> Facts {
         let rules = rows(chip)
@@ -188,6 +192,7 @@ impl Facts {
             (Rule::MaskVcc, Facts::READS_MASK),
             (Rule::Permlane, Facts::PERMLANE | Facts::COMPARES_EXEC),
             (Rule::Dealloc, Facts::DEALLOC),
+            (Rule::DirectVector, Facts::DIRECT),
         ] {
             if roles & some != some {
                 self.rules &= !(1 << rule as u8);
@@ -198,6 +203,7 @@ impl Facts {
             Rule::Transcendental,
             Rule::PartialForwarding,
             Rule::Permlane,
+            Rule::DirectVector,
         ]);
         let masks = has(&[Rule::MaskByScalar, Rule::MaskByVector, Rule::MaskVcc]);
         let reads = has(&[Rule::ReadByScalar, Rule::ReadByVector, Rule::ReadVcc]);
@@ -208,6 +214,7 @@ impl Facts {
             || self.is(Facts::WRITES_EXEC) && has(&[Rule::PartialForwarding])
             || self.is(Facts::TOUCHES) && (masks || reads)
             || self.settles != Settles::default() && (vectors || masks || reads)
+            || self.is(Facts::DIRECT) && has(&[Rule::DirectVector])
             || self.is(Facts::CALLS) && (vectors || masks)
             || self.is(Facts::S_NOP | Facts::DEALLOC) && has(&[Rule::Dealloc])
     }
@@ -237,6 +244,13 @@ impl Facts {
             }
         } else if name.starts_with("s_") {
             self.scalar(line, text, wave);
+        } else if ["lds_direct_load", "ds_direct_load"].contains(&name) {
+            self.roles |= Facts::DIRECT;
+            let target = line.operands.first().map(|operand| &operand.value);
+            self.writes = target.map_or(Registers::default(), vector_of);
+            let field = line.number("wait_vdst").or(line.number("wait_va_vdst"));
+            // What is not written is 0 in LLVM's text.
+            self.standing = field.map_or(0, |count| count.clamp(0, 15) as usize);
         } else if BUFFERS.iter().any(|kind| name.starts_with(kind)) {
             let all = self.on_reads(all);
             self.settles = Settles {
@@ -245,7 +259,7 @@ impl Facts {
             };
         } else if MEMORY.iter().any(|kind| name.starts_with(kind)) {
             // Loads of parameters, which begin with `ds_` as well, access no memory.
-            self.settles.vector = !["ds_direct_load", "ds_param_load"].contains(&name);
+            self.settles.vector = name != "ds_param_load";
         }
     }
 

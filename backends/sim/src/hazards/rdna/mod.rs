@@ -25,12 +25,14 @@ use rows::{RDNA3, RDNA4, RDNA35, Rule};
 /// Bits of both halves of VCC in a set of scalar registers.
 const VCC_BITS: u128 = 3 << VCC;
 
-/// Vector instructions that are remembered: a pair of writes and their reader lie at most seven
-/// apart.
-const REMEMBERED: usize = 8;
+/// Vector instructions that are remembered: as many as a direct load can let stand, and one.
+const REMEMBERED: usize = 16;
 
 /// Vector instructions and transcendental ones between a transcendental result and its reader.
 const BETWEEN: (u64, u64) = (5, 1);
+
+/// A pair of writes on both sides of a write of EXEC and their reader lie at most seven apart.
+const WINDOW: u64 = 8;
 
 /// Vector instructions between the writes on both sides of a write of EXEC, and behind the second.
 const APART: (usize, usize) = (2, 4);
@@ -193,6 +195,13 @@ impl Recent {
                 met = Some(Met { rule, first });
             }
         }
+        if facts.is(Facts::DIRECT)
+            && has(Rule::DirectVector)
+            && let Some(first) = self.still_used(facts, &facts_of)
+        {
+            let (rule, first) = (Rule::DirectVector, Some(first));
+            met = Some(Met { rule, first });
+        }
         if facts.is(Facts::VECTOR) {
             met = self.vector(index, facts, &facts_of).or(met);
         } else if facts.is(Facts::WRITES_EXEC) {
@@ -295,13 +304,33 @@ impl Recent {
         met
     }
 
+    /// The vector instruction that a direct load lets stand although it overwrites its register.
+    fn still_used<'p>(
+        &self,
+        facts: &Facts,
+        facts_of: &impl Fn(usize) -> Option<&'p Facts>,
+    ) -> Option<usize> {
+        let known = (self.now.vectors - self.settled).min(REMEMBERED as u64 - 1) as usize;
+        let mut transcendental = false;
+        for back in 0..known {
+            let done = &self.vectors[(self.now.vectors as usize - back) % REMEMBERED];
+            let first = facts_of(done.index as usize)?;
+            transcendental |= first.is(Facts::TRANSCENDENTAL);
+            if first.reads.meets(&facts.writes) || first.writes.meets(&facts.writes) {
+                let standing = if transcendental { 0 } else { back };
+                return (facts.standing > standing).then_some(done.index as usize);
+            }
+        }
+        None
+    }
+
     /// The earlier writer of two on both sides of a write of EXEC.
     fn partly_forwarded<'p>(
         &self,
         facts: &Facts,
         facts_of: &impl Fn(usize) -> Option<&'p Facts>,
     ) -> Option<usize> {
-        let known = (self.now.vectors - self.settled).min(REMEMBERED as u64) as usize;
+        let known = (self.now.vectors - self.settled).min(WINDOW) as usize;
         let done = |back: usize| &self.vectors[(self.now.vectors as usize - back) % REMEMBERED];
         let oldest = done(known.checked_sub(1)?);
         if oldest.execs == self.now.execs {

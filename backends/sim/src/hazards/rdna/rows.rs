@@ -14,6 +14,7 @@ pub(crate) enum Rule {
     ReadVcc,
     Permlane,
     Dealloc,
+    DirectVector,
 }
 
 /// A hazard.
@@ -133,6 +134,17 @@ const DEALLOC: Row = Row {
     source: "LLVM's requiresNopBeforeDeallocVGPRs, the first lines of ACO's handle_instruction_gfx11",
 };
 
+/// A direct load from LDS overwrites a register that one of the last 15 vector instructions reads or
+/// writes, and lets that one stand: its field says how many of the latest may be under way, which
+/// means nothing once a transcendental instruction is among them.
+const DIRECT_VECTOR: Row = Row {
+    rule: Rule::DirectVector,
+    name: "overwrites a register that a vector instruction may still use",
+    wave64: false,
+    cure: "a smaller wait_vdst (RDNA 4: wait_va_vdst)",
+    source: "LLVM's fixLdsDirectVALUHazard, ACO's LdsDirectVALUHazard",
+};
+
 /// The hazards of RDNA 3.
 pub(super) static RDNA3: &[Row] = &[
     TRANSCENDENTAL,
@@ -142,6 +154,7 @@ pub(super) static RDNA3: &[Row] = &[
     MASK_VCC,
     PERMLANE,
     DEALLOC,
+    DIRECT_VECTOR,
 ];
 
 /// The hazards of RDNA 3.5.
@@ -152,7 +165,15 @@ pub(super) static RDNA35: &[Row] = &[
     MASK_VCC,
     PERMLANE,
     DEALLOC,
+    DIRECT_VECTOR,
 ];
 
 /// The hazards of RDNA 4.
-pub(super) static RDNA4: &[Row] = &[READ_BY_SCALAR, READ_BY_VECTOR, READ_VCC, PERMLANE, DEALLOC];
+pub(super) static RDNA4: &[Row] = &[
+    READ_BY_SCALAR,
+    READ_BY_VECTOR,
+    READ_VCC,
+    PERMLANE,
+    DEALLOC,
+    DIRECT_VECTOR,
+];

@@ -210,12 +210,47 @@ fn every_row_has_a_fault_and_cures() {
             }
         }
     }
-    let tried = |rule: Rule| CASES.iter().any(|case| case.0 == rule);
+    let tried = |rule: Rule| CASES.iter().any(|case| case.0 == rule) || rule == Rule::DirectVector;
     assert!(
         rows.iter()
             .flat_map(|rows| rows.iter())
             .all(|row| tried(row.rule))
     );
+}
+
+#[test]
+fn direct_loads_wait_for_vector_instructions() {
+    for (chip, load) in [
+        ("gfx1100", "lds_direct_load v2 wait_vdst:"),
+        ("gfx1151", "lds_direct_load v2 wait_vdst:"),
+        ("gfx1201", "ds_direct_load v2 wait_va_vdst:"),
+    ] {
+        let found = |between: &[&str], wait: u32| {
+            let load = format!("{load}{wait}");
+            let lines = [&[ADD], between, &[load.as_str()]].concat();
+            met(chip, 32, &lines) == [(Rule::DirectVector, lines.len() - 1)]
+        };
+        assert!(
+            found(&[OTHER, OTHER], 3) && !found(&[OTHER, OTHER], 2),
+            "{chip}"
+        );
+        assert!(
+            found(&[OTHER, SIN], 1) && !found(&[OTHER, SIN], 0),
+            "{chip}"
+        );
+        assert!(!found(&["ds_store_b32 v8, v9"], 15), "{chip}");
+    }
+}
+
+#[test]
+fn waits_for_scalar_registers_are_none_for_vcc() {
+    let lines = [
+        "v_cndmask_b32_e32 v4, v5, v6, vcc_lo",
+        "v_cmp_eq_u32_e32 vcc_lo, v0, v1",
+        "s_wait_alu depctr_va_sdst(0)",
+        "v_cndmask_b32_e32 v4, v5, v6, vcc_lo",
+    ];
+    assert_eq!(met("gfx1201", 32, &lines), [(Rule::ReadVcc, 3)]);
 }
 
 #[test]
