@@ -236,7 +236,7 @@ fn sim_fills_buffers_samples_and_traces() {
             "--arg",
             "i64:100",
             "--off",
-            "range_reading,workgroup_overlap",
+            "range_reading,global_race",
             "--trace",
             &trace,
             "--trace-wave",
@@ -255,7 +255,7 @@ fn sim_fills_buffers_samples_and_traces() {
     assert_eq!(elements, expected);
     assert_eq!(
         report["off"],
-        serde_json::json!(["workgroup_overlap", "range_reading"])
+        serde_json::json!(["global_race", "range_reading"])
     );
     assert!(report["checks"].get("range_reading").is_none());
     assert_eq!(report["counters"]["moved"]["global"]["written"], 400);

@@ -14,6 +14,7 @@ impl<const W: usize> Group<'_, W> {
                 wave.scc = self.arrived == 0 && self.waves > 1;
             }
             wave.signalled = Some(self.phase);
+            self.report_suspects(wave);
             // What was not waited for may still happen behind the barrier.
             wave.carried.extend(wave.waits.open_touches().copied());
             self.expose_at_barrier(wave);
@@ -61,6 +62,7 @@ impl<const W: usize> Group<'_, W> {
 
     pub(crate) fn end(&mut self, wave: &mut Wave<W>) {
         wave.state = State::Ended;
+        self.report_suspects(wave);
         self.live -= 1;
         if wave.signalled == Some(self.phase) {
             self.arrived -= 1;

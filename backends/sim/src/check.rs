@@ -49,10 +49,11 @@ pub enum Check {
     /// another one that the wave has heard of, with no `s_dcache_inv` between the completed store
     /// and the load: the scalar cache does not see such stores.
     StaleScalar,
-    /// Two workgroups touched the same 32-bit word of an output, one of them writing, and not both
-    /// by atomic operations. A warning: neighbours share words of narrower elements, and the order
-    /// may be ensured by other means. Such a launch runs its workgroups one after the other.
-    WorkgroupOverlap,
+    /// Two waves, of one workgroup or of two, touched the same byte of an output, one of them
+    /// stored, and nothing orders the two: no barrier of their workgroup and no signal that one of
+    /// them heard of, by an atomic operation or a load at the scope of the device. Not where both
+    /// are such accesses, nor where several store the same value.
+    GlobalRace,
     /// A buffer access on which AMD's guide (soffset counts for the range check) and LLVM's comment
     /// (it does not) differ. A warning; AMD's reading is executed.
     RangeReading,
@@ -74,7 +75,7 @@ impl Check {
         Check::Hazard,
         Check::UnreleasedStore,
         Check::StaleScalar,
-        Check::WorkgroupOverlap,
+        Check::GlobalRace,
         Check::RangeReading,
     ];
 
@@ -94,7 +95,7 @@ impl Check {
             Check::Hazard => "hazard",
             Check::UnreleasedStore => "unreleased_store",
             Check::StaleScalar => "stale_scalar",
-            Check::WorkgroupOverlap => "workgroup_overlap",
+            Check::GlobalRace => "global_race",
             Check::RangeReading => "range_reading",
         }
     }
@@ -114,7 +115,7 @@ impl Check {
 
     /// Whether it only warns: a launch with such findings alone passes.
     pub fn is_warning(self) -> bool {
-        matches!(self, Check::WorkgroupOverlap | Check::RangeReading)
+        matches!(self, Check::RangeReading)
     }
 }
 
@@ -126,10 +127,18 @@ impl fmt::Display for Check {
 
 /// A name that no check has.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("there is no check `{name}`; the checks are {}", names())]
+#[error("there is no check `{name}`{}; the checks are {}", now(name), names())]
 pub struct UnknownCheck {
     /// The name given.
     pub name: String,
+}
+
+/// What took the place of a check that there was.
+fn now(name: &str) -> &'static str {
+    match name {
+        "workgroup_overlap" => " any more: `global_race` finds the faults among what it warned of",
+        _ => "",
+    }
 }
 
 fn names() -> String {

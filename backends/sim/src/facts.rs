@@ -11,6 +11,8 @@ pub(crate) struct Facts {
     pub(crate) writes_exec: bool,
     /// Where a memory instruction finds its bytes.
     pub(crate) space: Option<Space>,
+    /// Whether what it loads decides the branch that follows, as a loop does that waits for it.
+    pub(crate) decides: bool,
 }
 
 impl Facts {
@@ -40,6 +42,7 @@ impl Facts {
                 || name.starts_with("v_cmpx_")
                 || (class == Class::Salu && matches!(first, "exec" | "exec_lo" | "exec_hi")),
             space,
+            decides: false,
         }
     }
 }

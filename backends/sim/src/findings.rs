@@ -100,18 +100,31 @@ impl<const W: usize> Group<'_, W> {
         if !self.checks.has(check) {
             return;
         }
-        self.tally.checks[check as usize] += 1;
         if self.tally.findings.len() >= KEPT {
+            self.tally.checks[check as usize] += 1;
             return;
         }
+        let finding = self.finding(check, wave, inst, lane, message());
+        self.tally.find(finding, KEPT);
+    }
+
+    /// What a check found, with the instructions that led there.
+    pub(crate) fn finding(
+        &self,
+        check: Check,
+        wave: &Wave<W>,
+        inst: &Inst<W>,
+        lane: Option<u32>,
+        message: String,
+    ) -> Finding {
         let kept = wave.executed.min(HISTORY as u64);
         let history = (wave.executed - kept..wave.executed)
             .map(|at| wave.history[(at % HISTORY as u64) as usize])
             .map(|index| self.program.insts[index as usize].text.to_string())
             .collect();
-        self.tally.findings.push(Finding {
+        Finding {
             check,
-            message: message(),
+            message,
             instruction: inst.text.to_string(),
             address: inst.address,
             source: None,
@@ -119,7 +132,7 @@ impl<const W: usize> Group<'_, W> {
             wave: wave.id,
             lane,
             history,
-        });
+        }
     }
 
     /// Notes an LDS access and reports what it collides with.

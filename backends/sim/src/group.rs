@@ -1,5 +1,7 @@
 //! One workgroup: its waves take turns between barriers.
 
+use std::collections::HashMap;
+
 use tilefold_machine::Machine;
 
 use crate::check::{Check, Checks};
@@ -7,17 +9,17 @@ use crate::conflicts::Pattern;
 use crate::counters::Class;
 use crate::error::Error;
 use crate::lines::SourceLine;
-use crate::memory::Memory;
-use crate::memory::lds::{Lds, Touch};
+use crate::memory::lds::Lds;
+use crate::memory::{Memory, Visitor};
 use crate::mma::Room;
 use crate::ordering::Exposed;
 use crate::program::{Condition, Inst, Op, Program};
 use crate::scalar_cache::ScalarCache;
-use crate::schedule::{Poll, Seen};
+use crate::schedule::Seen;
 use crate::signals::{Clock, Number, Signals};
 use crate::tally::Tally;
 use crate::trace::{Trace, Tracer};
-use crate::waits::{Queue, Told};
+use crate::waits::Queue;
 use crate::wave::{HISTORY, State, Wave};
 
 /// Instructions that a wave executes before the next one has its turn, so that a wave that waits
@@ -32,11 +34,14 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) id: [u32; 3],
     /// Its place in the grid, from 1.
     pub(crate) number: u32,
+    pub(crate) grid: [u32; 3],
+    /// The wave that accesses memory.
+    pub(crate) visitor: Visitor,
     /// Address of the code object's image.
     pub(crate) image: u64,
     pub(crate) lds: Lds,
     pub(crate) tally: Tally,
-    /// Whether another workgroup touched the same bytes of an output.
+    /// Whether it met another workgroup in an output, or its waves each other.
     pub(crate) overlap: bool,
     /// Whether the waves of a workgroup run on two compute units, which have a cache each.
     pub(crate) across_units: bool,
@@ -51,6 +56,8 @@ pub(crate) struct Group<'a, const W: usize> {
     /// What workgroups tell each other; none where they run in parallel and have nothing to do
     /// with each other.
     pub(crate) signals: Option<Signals>,
+    /// The last atomic operation on words of LDS, by address over four.
+    pub(crate) lds_atomics: HashMap<u32, Number>,
     /// Number of the store being executed.
     pub(crate) storing: Number,
     /// Stores of which the instruction being executed brings word.
@@ -59,6 +66,9 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) heard: Clock,
     /// The same of what they had heard of when the scalar cache was invalidated.
     pub(crate) scalar_heard: Clock,
+    /// Words that other workgroups wait for, by address over four, and whether one was written.
+    pub(crate) awaited: Vec<u64>,
+    pub(crate) tells: bool,
     /// What the instruction being executed loads that may change.
     pub(crate) seen: Option<Seen>,
     /// The trace of one of its waves.
@@ -103,6 +113,8 @@ pub(crate) enum Pause {
     Ended,
     /// Every wave that could run loads the same words over and over.
     Polls,
+    /// It changed a word that another workgroup waits for.
+    Tells,
     /// None of its waves came to a barrier or to its end in a whole turn, nor do all poll.
     Long,
 }
@@ -131,10 +143,17 @@ pub(crate) struct Settings {
     pub(crate) shared_order: bool,
     /// Most instructions of a wave.
     pub(crate) limit: u64,
+    /// Workgroups in x, y and z.
+    pub(crate) grid: [u32; 3],
 }
 
 impl<'a, const W: usize> Group<'a, W> {
-    pub(crate) fn new(common: &Common<'a, W>, id: [u32; 3], number: u32) -> Group<'a, W> {
+    pub(crate) fn new(
+        common: &Common<'a, W>,
+        id: [u32; 3],
+        number: u32,
+        parallel: bool,
+    ) -> Group<'a, W> {
         let ds_count = common.program.ds_count;
         Group {
             memory: common.memory,
@@ -143,6 +162,15 @@ impl<'a, const W: usize> Group<'a, W> {
             checks: common.settings.checks,
             id,
             number,
+            grid: common.settings.grid,
+            visitor: Visitor {
+                workgroup: number,
+                wave: 0,
+                passed: 0,
+                barrier: 0,
+                parallel,
+                waves: common.settings.checks.has(Check::GlobalRace),
+            },
             image: common.settings.image,
             lds: Lds::new(common.settings.lds_bytes),
             tally: Tally::new(common.program.insts.len(), ds_count),
@@ -153,10 +181,13 @@ impl<'a, const W: usize> Group<'a, W> {
             scalar_cache: ScalarCache::new(common.program.invalidates),
             exposed: Exposed::new(),
             signals: None,
+            lds_atomics: HashMap::new(),
             storing: 0,
             hearing: Vec::new(),
             heard: Clock::default(),
             scalar_heard: Clock::default(),
+            awaited: Vec::new(),
+            tells: false,
             seen: None,
             trace: common
                 .trace
@@ -184,7 +215,7 @@ impl<'a, const W: usize> Group<'a, W> {
     pub(crate) fn run(&mut self, waves: &mut [Wave<W>], alone: bool) -> Result<Pause, Error> {
         let result = self.turns(waves, alone);
         match &result {
-            Ok(Pause::Polls | Pause::Long) => {}
+            Ok(Pause::Polls | Pause::Long | Pause::Tells) => {}
             Ok(Pause::Ended) => self.end_trace(None),
             Err(error) => self.end_trace(Some(error)),
         }
@@ -214,6 +245,9 @@ impl<'a, const W: usize> Group<'a, W> {
                     Turn::Blocked => blocked = true,
                     Turn::Long => long = true,
                     Turn::Polls => {}
+                }
+                if std::mem::take(&mut self.tells) {
+                    return Ok(Pause::Tells);
                 }
             }
             if self.live == 0 {
@@ -317,47 +351,6 @@ impl<'a, const W: usize> Group<'a, W> {
         exec
     }
 
-    /// Whether what was just loaded has been found there often enough.
-    #[inline]
-    fn polls(&mut self, wave: &mut Wave<W>) -> bool {
-        let seen = self.seen.take();
-        seen.is_some_and(|seen| wave.poll.again(wave.pc, seen))
-    }
-
-    /// Counts the bytes of LDS that an LDS instruction touched.
-    #[inline]
-    fn moved_in_lds(&mut self, wave: &Wave<W>, touch: Option<&Touch<W>>) {
-        if let Some(touch) = touch {
-            let bytes = touch.requested();
-            let (read, written) = if touch.write { (0, bytes) } else { (bytes, 0) };
-            self.moved(wave, read, written);
-        }
-    }
-
-    /// The same of a vector memory instruction.
-    fn moved_in_lds_too(&mut self, wave: &Wave<W>, touch: &Touch<W>) {
-        let (count, bytes) = (&mut self.tally.counts[wave.pc], touch.requested());
-        match touch.write {
-            true => count.lds_written += bytes,
-            false => count.lds_read += bytes,
-        }
-    }
-
-    /// Counts bytes of the instruction that a wave executes.
-    #[inline]
-    fn moved(&mut self, wave: &Wave<W>, read: u64, written: u64) {
-        let count = &mut self.tally.counts[wave.pc];
-        count.read += read;
-        count.written += written;
-    }
-
-    /// Counts for an instruction the bytes that were read and written since the sums were these.
-    #[inline]
-    fn moved_since(&mut self, wave: &Wave<W>, (read, written): (u64, u64)) {
-        let (read, written) = (self.tally.read - read, self.tally.written - written);
-        self.moved(wave, read, written);
-    }
-
     #[inline]
     fn step(&mut self, wave: &mut Wave<W>, inst: &Inst<W>) -> Result<Flow, Error> {
         if inst.class == Class::Valu {
@@ -369,6 +362,9 @@ impl<'a, const W: usize> Group<'a, W> {
             Op::Ds(ds) => {
                 let touch = ds.execute(wave, self, inst);
                 self.moved_in_lds(wave, touch.as_ref());
+                if let Some(touch) = &touch {
+                    self.order_by_lds(touch, ds.has_result(), wave);
+                }
                 if let (Some(touch), Some(_)) = (&touch, wave.signalled) {
                     wave.carried.push(*touch);
                 }
@@ -396,67 +392,11 @@ impl<'a, const W: usize> Group<'a, W> {
             Op::Mfma(mfma) => mfma
                 .execute(wave, self)
                 .map_err(|reason| refuse(inst, reason))?,
-            Op::Vmem(vmem) => {
-                if let Some(reason) = vmem.refused(wave) {
-                    return Err(refuse(inst, reason.into()));
-                }
-                if vmem.stores() {
-                    self.issue(wave);
-                }
-                let before = (self.tally.read, self.tally.written);
-                self.stored.clear();
-                self.changed.clear();
-                let touch = vmem.execute(wave, self, inst);
-                self.moved_since(wave, before);
-                if let Some(touch) = &touch {
-                    self.moved_in_lds_too(wave, touch);
-                    // Loads into LDS write it in the order of the loads.
-                    if vmem.is_flat() {
-                        self.check_pending_bytes(touch, wave, inst);
-                    }
-                }
-                let (queue, registers) = inst.fills.unwrap_or((Queue::Store, Default::default()));
-                // A flat access may be one of LDS, and is waited for as both.
-                let touch = match vmem.is_flat() {
-                    true => {
-                        wave.waits.push(Queue::Lds, registers, touch);
-                        None
-                    }
-                    false => touch,
-                };
-                wave.waits.push(queue, registers, touch);
-                let own = match vmem.is_atomic() {
-                    true => self.scalar_cache.change(&self.changed, wave),
-                    false => self.scalar_cache.store(&self.stored, wave),
-                };
-                if !self.stored.is_empty() {
-                    wave.waits.last_stores(queue, &self.stored);
-                    wave.poll = Poll::default();
-                }
-                if self.signals.is_some() || own != 0 {
-                    let told = Told {
-                        store: std::mem::take(&mut self.storing),
-                        heard: self.hearing.drain(..).collect(),
-                        own,
-                    };
-                    wave.waits.last_tells(queue, told);
-                    self.arrive(wave);
-                }
-                if self.polls(wave) {
-                    return Ok(Flow::Poll);
-                }
-            }
-            Op::Smem(smem) => {
-                let before = (self.tally.read, self.tally.written);
-                smem.execute(wave, self, inst);
-                self.moved_since(wave, before);
-                if let Some((queue, registers)) = inst.fills {
-                    wave.waits.push(queue, registers, None);
-                }
-                if self.polls(wave) {
-                    return Ok(Flow::Poll);
-                }
-            }
+            Op::Vmem(vmem) => match vmem.refused(wave) {
+                Some(reason) => return Err(refuse(inst, reason.into())),
+                None => return Ok(self.vector_memory(vmem, wave, inst)),
+            },
+            Op::Smem(smem) => return Ok(self.scalar_memory(smem, wave, inst)),
             Op::Dual(halves) => {
                 let [x, y] = &**halves;
                 let (first, second) = (x.compute(wave), y.compute(wave));

@@ -135,9 +135,9 @@ impl Simulator {
 
     /// Runs a kernel over the whole grid.
     ///
-    /// Workgroups run in parallel on rayon's current pool. When two of them touch the same word
-    /// of an output and one writes, or one loads a word over and over, the launch is run again from
-    /// its start, one workgroup after the other in grid order (x fastest); one that waits for a
+    /// Workgroups run in parallel on rayon's current pool. When two of them, or two waves of one
+    /// without a barrier between, touch the same word of an output and one writes, or one loads a
+    /// word over and over, the launch is run again from its start, one workgroup after the other in grid order (x fastest); one that waits for a
     /// word to change lets others run until it does. Memory and report are the same for every
     /// thread count.
     ///
@@ -230,6 +230,7 @@ impl Simulator {
             across_units: descriptor.across_units(),
             shared_order: object.target().isa == Isa::Gfx9,
             limit: launch.max_instructions,
+            grid: launch.grid,
         };
         let lines = launch.trace.and_then(|_| object.lines());
         let sources: Vec<_> = match &lines {
@@ -253,7 +254,7 @@ impl Simulator {
             failure.error
         };
         let (mut tally, overlap) =
-            parallel(&common, &start, launch.grid, groups.as_deref()).map_err(&mut stop)?;
+            parallel(&common, &start, groups.as_deref()).map_err(&mut stop)?;
         if overlap {
             self.memory.restore(&snapshot);
             self.memory.reset_owners();
@@ -264,7 +265,7 @@ impl Simulator {
                 trace: launch.trace,
                 sources: &sources,
             };
-            tally = serial(&common, &start, launch.grid, groups.as_deref()).map_err(stop)?;
+            tally = serial(&common, &start, groups.as_deref()).map_err(stop)?;
         }
         let mut report = summary::report(tally, object, &program, launch, notes);
         if let Some(groups) = groups {

@@ -73,7 +73,9 @@
     reason = "loops over lanes index several arrays at once"
 )]
 
+mod accesses;
 mod barrier;
+mod branches;
 mod check;
 mod chip;
 mod conflicts;
@@ -85,13 +87,16 @@ mod group;
 mod hazards;
 mod launch;
 mod lines;
+mod loads;
 mod memory;
 mod metadata;
 mod mma;
 mod object;
 mod operation;
 mod ordering;
+mod overwrites;
 mod program;
+mod races;
 mod report;
 mod salu;
 mod sample;
@@ -99,8 +104,10 @@ mod scalar_cache;
 mod schedule;
 mod signals;
 mod simd;
+mod stamps;
 mod start;
 mod summary;
+mod suspects;
 mod system;
 mod tally;
 mod text;

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 
 use crate::check::Check;
 use crate::group::Group;
-use crate::memory::Buffer;
+use crate::memory::lds::Touch;
 use crate::program::Inst;
-use crate::signals::{Early, Number};
+use crate::signals::{Early, How};
 use crate::wave::Wave;
 
 /// Words of global memory, by address over four, whose stores a wave of the workgroup had not
@@ -44,32 +44,29 @@ impl<const W: usize> Group<'_, W> {
             })
     }
 
-    /// Gives a store or an atomic operation about to be executed its number.
-    #[inline]
-    pub(crate) fn issue(&mut self, wave: &Wave<W>) {
-        if let Some(signals) = &mut self.signals {
-            self.storing = signals.issue(self.number, wave);
-        }
-    }
-
-    /// A store was executed where an earlier one wrote; the part that it left is still there.
-    pub(crate) fn keeps_part(&mut self, earlier: Number) {
-        if let Some(signals) = &mut self.signals {
-            signals.keep(self.storing, earlier);
-        }
-    }
-
-    /// An atomic operation was executed where a store wrote. One without a result counts as heard
-    /// at once; the wave may know by other means that it had its turn.
-    pub(crate) fn keeps_all(&mut self, earlier: Number, returns: bool, wave: &mut Wave<W>) {
-        if earlier == self.storing {
+    /// A wave executed an atomic operation on words of LDS: it comes behind what waves did before
+    /// theirs on the same words, if it is told what was there.
+    pub(crate) fn order_by_lds(&mut self, touch: &Touch<W>, returns: bool, wave: &mut Wave<W>) {
+        if !touch.atomic || self.signals.is_none() {
             return;
         }
-        if let Some(signals) = &mut self.signals {
-            signals.keep(self.storing, earlier);
-            match returns {
-                true => self.hearing.push(earlier),
-                false => signals.hear(&mut wave.heard, (self.number, wave.id), earlier),
+        let storing = self.storing;
+        self.issue(How::Atomically, wave);
+        let number = std::mem::replace(&mut self.storing, storing);
+        let Some(signals) = &mut self.signals else {
+            return;
+        };
+        for lane in (0..W).filter(|lane| touch.lanes >> lane & 1 == 1) {
+            let first = touch.base[lane].wrapping_add(touch.offsets[0]) / 4;
+            for word in first..first + (touch.bytes as u32).div_ceil(4) {
+                let earlier = self.lds_atomics.insert(word, number).unwrap_or(0);
+                if earlier == number {
+                    continue;
+                }
+                signals.keep(number, earlier);
+                if returns {
+                    signals.hear(&mut wave.heard, (self.number, wave.id), earlier);
+                }
             }
         }
     }
@@ -90,47 +87,6 @@ impl<const W: usize> Group<'_, W> {
             }
             signals.complete(told.store, wave);
         }
-    }
-
-    /// Notes that a wave loads from a buffer, as a signal or plainly; why it may then see what was
-    /// there before a store. `judged` is the store that was looked at last.
-    #[inline]
-    pub(crate) fn reads_early(
-        &mut self,
-        buffer: &Buffer,
-        (at, len): (usize, usize),
-        signal: bool,
-        judged: &mut Number,
-        wave: &Wave<W>,
-    ) -> Option<Early> {
-        if self.signals.is_none() || buffer.is_input() {
-            return None;
-        }
-        (at / 4..(at + len).div_ceil(4)).find_map(|word| {
-            let store = buffer.stamp(4 * word);
-            if store == 0 || store == *judged {
-                return None;
-            }
-            *judged = store;
-            if signal {
-                self.hearing.push(store);
-                return None;
-            }
-            self.early(store, wave)
-        })
-    }
-
-    fn early(&self, store: Number, wave: &Wave<W>) -> Option<Early> {
-        let signals = self.signals.as_ref()?;
-        if !signals.is_foreign(store, self.number) {
-            return None;
-        }
-        signals.early(
-            store,
-            (self.number, wave.id),
-            &wave.heard,
-            wave.waits.hearing(),
-        )
     }
 
     pub(crate) fn report_early(

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tilefold_llvm::disasm::Disassembler;
 
+use crate::branches::decides;
 use crate::chip::{Chip, Isa};
 use crate::counters::Class;
 use crate::error::Error;
@@ -238,6 +239,10 @@ impl<const W: usize> Program<W> {
             insts.push(inst);
         }
         hazards::prune(insts.iter_mut().map(|inst| &mut inst.hazard));
+        let decides: Vec<bool> = (0..insts.len()).map(|at| decides(&insts, at)).collect();
+        for (inst, decides) in insts.iter_mut().zip(decides) {
+            inst.facts.decides = decides;
+        }
         let invalidates = insts
             .iter()
             .any(|inst| matches!(inst.op, Op::System(System::InvalidateScalar)));

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::check::Check;
 use crate::group::Group;
-use crate::memory::Buffer;
+use crate::memory::{Buffer, bytes_of};
 use crate::wave::Wave;
 
 /// Number of a storing instruction among those of the workgroup, from 1.
@@ -203,16 +203,23 @@ impl<const W: usize> Group<'_, W> {
                 .then_some("a vector store of this workgroup");
         }
         let signals = self.signals.as_ref()?;
-        let store = buffer.stamp(at);
-        (signals.is_foreign(store, self.number)
-            && signals.is_told(store, &wave.heard)
-            && !signals.is_released(store, &wave.scalar_heard))
-        .then_some("another workgroup, which told so,")
+        let parts = signals.stamps.parts(buffer.stamp(at));
+        let bytes = bytes_of(at / 4, at, len);
+        let stale = |store| {
+            signals.is_foreign(store, self.number)
+                && signals.is_told(store, &wave.heard)
+                && !signals.is_released(store, &wave.scalar_heard)
+        };
+        let mut stores = parts.of(bytes);
+        stores
+            .any(|(store, ..)| stale(store))
+            .then_some("another workgroup, which told so,")
     }
 
     /// A wave invalidates the scalar cache.
     pub(crate) fn invalidate_scalar(&mut self, wave: &mut Wave<W>) {
         self.scalar_cache.invalidate(wave);
         wave.scalar_heard.join(&wave.heard);
+        wave.fresh_scalars = true;
     }
 }

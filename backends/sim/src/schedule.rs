@@ -105,23 +105,28 @@ struct Running<'a, const W: usize> {
     waves: Vec<Wave<W>>,
     /// The words whose change it waits for; none when it may go on at any time.
     watched: Vec<Seen>,
+    /// Whether it has just written what another one waits for.
+    told: bool,
 }
 
 impl<'a, const W: usize> Running<'a, W> {
-    fn new(common: &Common<'a, W>, start: &Start, grid: [u32; 3], index: u32) -> Self {
-        let mut group = Group::new(common, workgroup(index, grid), index + 1);
+    fn new(common: &Common<'a, W>, start: &Start, index: u32, parallel: bool) -> Self {
+        let id = workgroup(index, common.settings.grid);
+        let mut group = Group::new(common, id, index + 1, parallel);
         let waves = start.waves(group.id);
         group.start(&waves);
         Running {
             group,
             waves,
             watched: Vec::new(),
+            told: false,
         }
     }
 
     fn run(&mut self, alone: bool) -> Result<Pause, Error> {
         let pause = self.group.run(&mut self.waves, alone)?;
         self.watched.clear();
+        self.told = pause == Pause::Tells;
         if pause == Pause::Polls {
             let words = self.waves.iter().flat_map(|wave| wave.poll.words());
             self.watched.extend(words);
@@ -152,10 +157,10 @@ pub(crate) struct Failure {
 pub(crate) fn parallel<const W: usize>(
     common: &Common<'_, W>,
     start: &Start,
-    grid: [u32; 3],
     groups: Option<&[u32]>,
 ) -> Result<(Tally, bool), Failure> {
-    let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
+    let all = common.settings.grid.iter().product();
+    let count = groups.map_or(all, |groups| groups.len() as u32);
     let overlap = AtomicBool::new(false);
     let empty = || Tally::new(common.program.insts.len(), common.program.ds_count);
     let tally = (0..count)
@@ -165,7 +170,7 @@ pub(crate) fn parallel<const W: usize>(
             if overlap.load(Ordering::Relaxed) {
                 return Ok(Tally::new(0, 0));
             }
-            let mut running = Running::new(common, start, grid, index);
+            let mut running = Running::new(common, start, index, true);
             let result = running.run(true);
             if running.group.overlap || result == Ok(Pause::Polls) {
                 overlap.store(true, Ordering::Relaxed);
@@ -208,29 +213,35 @@ pub(crate) fn parallel<const W: usize>(
 }
 
 /// Runs the workgroups one at a time. One that waits goes on as soon as what it waits for changes,
-/// before a new one begins.
+/// before the one that changed it goes on and a new one begins: so it has heard of no more than it
+/// waited for.
 pub(crate) fn serial<const W: usize>(
     common: &Common<'_, W>,
     start: &Start,
-    grid: [u32; 3],
     groups: Option<&[u32]>,
 ) -> Result<Tally, Failure> {
-    let count = groups.map_or(grid.iter().product(), |groups| groups.len() as u32);
-    let mut signals = common
-        .settings
-        .checks
-        .has(Check::UnreleasedStore)
-        .then(|| Signals::new(common.settings.shared_order));
+    let all = common.settings.grid.iter().product();
+    let count = groups.map_or(all, |groups| groups.len() as u32);
+    let checks = [
+        Check::UnreleasedStore,
+        Check::StaleScalar,
+        Check::GlobalRace,
+    ];
+    let asks = checks
+        .into_iter()
+        .any(|check| common.settings.checks.has(check));
+    let mut signals = asks.then(|| Signals::new(common.settings.shared_order));
     let mut sum = Tally::new(common.program.insts.len(), common.program.ds_count);
     let (mut begun, mut live) = (0, Vec::<Running<'_, W>>::new());
     loop {
         let woken = live.iter().position(|running| running.wakes(common.memory));
-        let at = match woken {
+        let told = || live.iter().position(|running| running.told);
+        let at = match woken.or_else(told) {
             Some(at) => at,
             None if begun < count && live.len() < RESIDENT => {
                 let index = groups.map_or(begun, |groups| groups[begun as usize]);
                 begun += 1;
-                live.push(Running::new(common, start, grid, index));
+                live.push(Running::new(common, start, index, false));
                 live.len() - 1
             }
             None if live.is_empty() => break,
@@ -243,6 +254,8 @@ pub(crate) fn serial<const W: usize>(
         };
         let mut running = live.remove(at);
         running.group.signals = signals.take();
+        let awaited = live.iter().flat_map(|other| &other.watched);
+        running.group.awaited = awaited.map(|seen| seen.address / 4).collect();
         let pause = match running.run(false) {
             Ok(pause) => pause,
             Err(error) => {
@@ -262,8 +275,11 @@ pub(crate) fn serial<const W: usize>(
         match pause {
             Pause::Ended => sum.add(running.group.tally, KEPT),
             Pause::Polls => live.insert(at, running),
-            Pause::Long => live.push(running),
+            Pause::Long | Pause::Tells => live.push(running),
         }
+    }
+    if let Some(signals) = signals.filter(|_| common.settings.checks.has(Check::GlobalRace)) {
+        signals.report_suspects(common.memory, &mut sum, KEPT);
     }
     Ok(sum)
 }

@@ -10,10 +10,29 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::loads::Loads;
+use crate::memory::Visitor;
+use crate::stamps::Stamps;
+use crate::suspects::Suspect;
 use crate::wave::Wave;
 
 /// Number of a storing instruction among those of the launch, from 1.
 pub(crate) type Number = u32;
+
+/// One more than the last number that is given.
+const NUMBERS: Number = 1 << 31;
+
+/// An access, as far as it has an order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Point {
+    pub(crate) workgroup: u32,
+    pub(crate) wave: u32,
+    /// The first store of its wave that is the access or behind it has this number, or a later
+    /// one.
+    pub(crate) number: Number,
+    /// The barrier that orders it before what other waves do behind it.
+    pub(crate) barrier: u32,
+}
 
 /// What a wave heard of: of every wave of the launch, by workgroup and wave, the last store.
 #[derive(Debug, Clone, Default)]
@@ -77,8 +96,19 @@ struct Store {
     done: Number,
     /// The barrier that orders that wait before what other waves do behind it.
     done_barrier: u32,
+    how: How,
     /// What its wave had heard of.
     clock: Clock,
+}
+
+/// How an instruction stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    Plainly,
+    /// With a scope, as LLVM stores what the source calls atomic where the chip tells them apart.
+    Scoped,
+    /// By an atomic operation.
+    Atomically,
 }
 
 /// Why a load may see what was there before a store.
@@ -93,8 +123,14 @@ pub(crate) enum Early {
 /// The stores of a launch, whose workgroups run one at a time.
 #[derive(Debug)]
 pub(crate) struct Signals {
-    /// By number; the first has none.
+    /// By number; the first is 1.
     stores: Vec<Store>,
+    /// Which of them stored a word.
+    pub(crate) stamps: Stamps,
+    /// Which waves loaded a word since.
+    pub(crate) loads: Loads,
+    /// Stores that are races unless their words turn out to be signals.
+    pub(crate) suspects: Vec<Suspect>,
     /// Whether a wave that waits behind a barrier waits for what others stored before it.
     shared: bool,
 }
@@ -104,6 +140,9 @@ impl Signals {
     pub(crate) fn new(shared: bool) -> Signals {
         Signals {
             stores: Vec::new(),
+            stamps: Stamps::default(),
+            loads: Loads::default(),
+            suspects: Vec::new(),
             shared,
         }
     }
@@ -112,15 +151,49 @@ impl Signals {
         self.stores.get((number as usize).checked_sub(1)?)
     }
 
+    /// How a store stored.
+    pub(crate) fn how(&self, number: Number) -> Option<How> {
+        self.get(number).map(|store| store.how)
+    }
+
+    /// A store's place in the order of all.
+    pub(crate) fn point(&self, number: Number) -> Option<Point> {
+        self.get(number).map(|store| Point {
+            workgroup: store.workgroup,
+            wave: store.wave,
+            number,
+            barrier: store.barrier,
+        })
+    }
+
+    /// Whether an access lies before what a wave does now that has heard of `heard`: in its own
+    /// program, before a barrier, or before a signal that it heard of.
+    pub(crate) fn is_before(&self, point: &Point, me: &Visitor, heard: &Clock) -> bool {
+        if point.workgroup == me.workgroup && (point.wave == me.wave || me.passed > point.barrier) {
+            return true;
+        }
+        heard.of(point.workgroup).any(|signal| {
+            self.get(signal).is_some_and(|later| match later.wave {
+                wave if wave == point.wave => signal >= point.number,
+                _ => later.passed > point.barrier,
+            })
+        })
+    }
+
     /// Number of the next store.
-    fn next(&self) -> Number {
+    pub(crate) fn next(&self) -> Number {
         self.stores.len() as Number + 1
     }
 
     /// The number of a store about to be executed; 0 where there are no more numbers.
-    pub(crate) fn issue<const W: usize>(&mut self, workgroup: u32, wave: &Wave<W>) -> Number {
+    pub(crate) fn issue<const W: usize>(
+        &mut self,
+        workgroup: u32,
+        how: How,
+        wave: &Wave<W>,
+    ) -> Number {
         let number = self.next();
-        if number == Number::MAX {
+        if number == NUMBERS {
             return 0;
         }
         self.stores.push(Store {
@@ -131,6 +204,7 @@ impl Signals {
             settled: wave.settled,
             done: Number::MAX,
             done_barrier: u32::MAX,
+            how,
             clock: wave.heard.clone(),
         });
         number
@@ -151,15 +225,18 @@ impl Signals {
             return;
         };
         let of = (store.workgroup, store.wave);
-        // Who heard of a later store of a wave heard all that it had heard of before.
-        if of != me && clock.get(of) < number {
+        // Who heard of a later store of a wave heard all that it had heard of before. Its own atomic
+        // operations tell a wave what they found.
+        if of == me {
+            clock.join(&store.clock);
+        } else if clock.get(of) < number {
             clock.join(&store.clock);
             clock.raise(of, number);
         }
     }
 
-    /// A store, by an atomic operation or of a part of a word, leaves standing what an earlier one
-    /// wrote there: who hears of it hears of that one too.
+    /// A store by an atomic operation depends on what an earlier one wrote there: who hears of it
+    /// hears of that one too.
     pub(crate) fn keep(&mut self, number: Number, earlier: Number) {
         let Some(store) = self.stores.get_mut((number as usize).wrapping_sub(1)) else {
             return;
@@ -208,25 +285,29 @@ impl Signals {
         })
     }
 
-    /// Why a wave `me` that heard of `heard`, and loaded signals `pending` that it has not waited for,
-    /// may read another workgroup's store too early. Nothing is said of who heard of nothing.
-    pub(crate) fn early(
+    /// What a wave knows that heard of `heard` and has waited for loads of signals.
+    pub(crate) fn with(
         &self,
-        number: Number,
-        me: (u32, u32),
         heard: &Clock,
-        pending: impl Iterator<Item = Number>,
-    ) -> Option<Early> {
+        me: (u32, u32),
+        signals: impl Iterator<Item = Number>,
+    ) -> Clock {
+        let mut all = heard.clone();
+        for signal in signals {
+            self.hear(&mut all, me, signal);
+        }
+        all
+    }
+
+    /// Why a wave that heard of `heard`, and will have heard of `all` once it has waited for its
+    /// loads, may read another workgroup's store too early. Nothing is said of who heard of nothing.
+    pub(crate) fn early(&self, number: Number, heard: &Clock, all: &Clock) -> Option<Early> {
         if self.is_released(number, heard) {
             return None;
         }
-        let mut all = heard.clone();
-        for signal in pending {
-            self.hear(&mut all, me, signal);
-        }
-        if self.is_released(number, &all) {
+        if self.is_released(number, all) {
             return Some(Early::Loaded);
         }
-        self.is_told(number, &all).then_some(Early::Stored)
+        self.is_told(number, all).then_some(Early::Stored)
     }
 }

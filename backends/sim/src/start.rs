@@ -75,6 +75,9 @@ impl Start {
             heard: Default::default(),
             scalar_heard: Default::default(),
             settled: 0,
+            section: 0,
+            suspects: Vec::new(),
+            fresh_scalars: false,
             poll: Default::default(),
         };
         wave.set_mask(EXEC, exec);

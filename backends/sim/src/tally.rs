@@ -53,6 +53,14 @@ impl Tally {
         }
     }
 
+    /// Counts a finding; the first `kept` stay.
+    pub(crate) fn find(&mut self, finding: Finding, kept: usize) {
+        self.checks[finding.check as usize] += 1;
+        if self.findings.len() < kept {
+            self.findings.push(finding);
+        }
+    }
+
     /// Adds what a later workgroup has; the first `findings` findings stay.
     pub(crate) fn add(&mut self, other: Tally, findings: usize) {
         let add = |sums: &mut [u64], more: &[u64]| {

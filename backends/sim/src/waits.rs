@@ -218,6 +218,7 @@ impl<const W: usize> Waits<W> {
     pub(crate) fn last_tells(&mut self, queue: Queue, told: Told) {
         let entries = match queue {
             Queue::Load => &mut self.load,
+            Queue::Scalar => &mut self.scalar,
             _ => &mut self.store,
         };
         if let Some(last) = entries.back_mut() {
@@ -282,6 +283,7 @@ impl<const W: usize> Waits<W> {
     pub(crate) fn hearing(&self) -> impl Iterator<Item = Number> {
         self.load
             .iter()
+            .chain(&self.scalar)
             .flat_map(|pending| pending.told.heard.iter().copied())
     }
 

@@ -10,6 +10,8 @@ use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
+use crate::races::Scope;
+use crate::signals::How;
 use crate::text::{Half, Line, NULL, Operand, Value};
 use crate::trace::Lanes;
 use crate::wave::Wave;
@@ -66,8 +68,8 @@ pub(crate) struct Vmem {
     /// Its place among the instructions that access LDS.
     pub(super) lds_index: usize,
     space: Space,
-    /// Whether it names the scope of the device, or a wider one: so LLVM loads a signal.
-    pub(super) device: bool,
+    /// How far its order reaches: at the scope of the device, or a wider one, LLVM loads a signal.
+    scope: Scope,
     pub(super) isa: Isa,
 }
 
@@ -144,6 +146,24 @@ impl Vmem {
     /// Whether it writes global memory.
     pub(crate) fn stores(&self) -> bool {
         matches!(self.kind, Kind::Store(_) | Kind::Atomic { .. }) && !self.is_scratch()
+    }
+
+    /// How it stores.
+    pub(crate) fn how(&self) -> How {
+        match self.scope {
+            _ if self.is_atomic() => How::Atomically,
+            Scope::Wave => How::Plainly,
+            _ => How::Scoped,
+        }
+    }
+
+    /// How far the order of a load reaches.
+    pub(super) fn scope<const W: usize>(&self, group: &Group<'_, W>, inst: &Inst<W>) -> Scope {
+        let silent = self.isa != Isa::Gfx9 && !group.across_units;
+        match self.scope {
+            Scope::Wave if silent && inst.facts.decides => Scope::Maybe,
+            scope => scope,
+        }
     }
 
     /// Whether it is an atomic operation.
@@ -309,12 +329,13 @@ impl Vmem {
                 "flat" => Space::Flat,
                 _ => Space::Global,
             },
-            device: match isa {
-                Isa::Gfx9 => line.flag("sc1"),
-                Isa::Gfx11 => line.flag("glc"),
-                Isa::Gfx12 => line
-                    .modifier("scope")
-                    .is_some_and(|scope| matches!(scope, "SCOPE_DEV" | "SCOPE_SYS")),
+            scope: match (isa, line.modifier("scope")) {
+                (Isa::Gfx9, _) if line.flag("sc1") => Scope::Device,
+                (Isa::Gfx9, _) if line.flag("sc0") => Scope::Workgroup,
+                (Isa::Gfx11, _) if line.flag("glc") => Scope::Device,
+                (Isa::Gfx12, Some("SCOPE_DEV" | "SCOPE_SYS")) => Scope::Device,
+                (Isa::Gfx12, Some("SCOPE_SE")) => Scope::Workgroup,
+                _ => Scope::Wave,
             },
             isa,
         })

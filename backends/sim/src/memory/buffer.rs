@@ -1,31 +1,16 @@
 //! One buffer: its bytes, and which workgroups touched them.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::Relaxed};
 
-use super::pages::{Background, Owner, PAGE_WORDS, Pages, Snapshot};
-
-/// Marks words that several workgroups read.
-const SEVERAL: u32 = u32::MAX;
-/// In the number of a writer: all that it did there were atomic operations.
-const ATOMIC: u32 = 1 << 31;
-/// Largest number of a workgroup, counted from 1.
-pub(crate) const MAX_WORKGROUPS: u32 = ATOMIC - 2;
+use super::marks::{self, Visitor};
+use super::pages::{Background, PAGE_WORDS, Pages, Snapshot};
 
 /// How a kernel may use a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Usage {
     Input,
     Output,
-}
-
-/// How an access meets those of other workgroups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Meeting {
-    None,
-    /// Atomic operations of both: the order matters, nothing is wrong.
-    Atomics,
-    Race,
 }
 
 /// One allocation.
@@ -162,18 +147,6 @@ impl Buffer {
         }
     }
 
-    /// Writes a word for a workgroup (counted from 1); true if another one read or wrote there.
-    #[inline]
-    pub(crate) fn store_u32(&self, offset: usize, value: u32, workgroup: u32) -> bool {
-        if !offset.is_multiple_of(4) {
-            self.write_u32(offset, value);
-            return self.note_write(offset, 4, workgroup);
-        }
-        let (page, at) = (self.pages.page(offset / 4), offset / 4 % PAGE_WORDS);
-        page.words[at].store(value, Relaxed);
-        written(&page.owners[at], workgroup)
-    }
-
     pub(crate) fn write_u16(&self, offset: usize, value: u16) {
         if offset.is_multiple_of(2) {
             self.short(offset).store(value, Relaxed);
@@ -188,80 +161,93 @@ impl Buffer {
         self.byte(offset).store(value, Relaxed);
     }
 
-    /// Notes that a workgroup (counted from 1) reads; true if another one wrote there.
+    /// Notes a read; true if another one wrote there.
     #[inline]
-    pub(crate) fn note_read(&self, offset: usize, len: usize, workgroup: u32) -> bool {
-        if self.is_input() {
+    pub(crate) fn note_read(&self, offset: usize, len: usize, visitor: &Visitor) -> bool {
+        if self.is_input() || !visitor.parallel {
             return false;
         }
-        let mut race = false;
+        let mut met = false;
         for word in offset / 4..(offset + len).div_ceil(4) {
-            let owner = &self.pages.page(word).owners[word % PAGE_WORDS];
-            if owner.reader.load(Relaxed) != workgroup {
-                let before = owner.reader.swap(workgroup, SeqCst);
-                if before != 0 && before != workgroup {
-                    owner.reader.store(SEVERAL, SeqCst);
-                }
-            }
-            let writer = owner.writer.load(SeqCst);
-            race |= writer != 0 && writer & !ATOMIC != workgroup;
+            let (page, at) = (self.pages.page(word), word % PAGE_WORDS);
+            let of = u64::from(bytes_of(word, offset, len));
+            met |= visitor.reads(&page.writers[at], page.reader_mut(at), of);
         }
-        race
+        met
     }
 
-    /// Notes that a workgroup (counted from 1) writes; true if another one read or wrote there.
+    /// Notes a store of the low `len` bytes of `value` about to be executed; true if another one
+    /// read there or wrote something else.
     #[inline]
-    pub(crate) fn note_write(&self, offset: usize, len: usize, workgroup: u32) -> bool {
-        if self.is_input() {
-            return false;
-        }
-        let mut race = false;
+    pub(crate) fn note_write(
+        &self,
+        offset: usize,
+        len: usize,
+        value: u32,
+        visitor: &Visitor,
+    ) -> bool {
+        let mut met = false;
         for word in offset / 4..(offset + len).div_ceil(4) {
-            let owner = &self.pages.page(word).owners[word % PAGE_WORDS];
-            race |= written(owner, workgroup);
-        }
-        race
-    }
-
-    /// Notes an atomic operation of a workgroup (counted from 1).
-    pub(crate) fn note_atomic(&self, offset: usize, len: usize, workgroup: u32) -> Meeting {
-        if self.is_input() {
-            return Meeting::None;
-        }
-        let mut meeting = Meeting::None;
-        for word in offset / 4..(offset + len).div_ceil(4) {
-            let owner = &self.pages.page(word).owners[word % PAGE_WORDS];
-            let writer = owner.writer.swap(workgroup | ATOMIC, SeqCst);
-            let reader = owner.reader.load(SeqCst);
-            if writer == workgroup {
-                // What it wrote without an atomic operation still counts.
-                owner.writer.store(workgroup, SeqCst);
+            let (page, at) = (self.pages.page(word), word % PAGE_WORDS);
+            let writer = &page.writers[at];
+            if !visitor.parallel {
+                let mark = marks::alone(0, visitor.workgroup, false);
+                writer.store(mark, Relaxed);
+                continue;
             }
-            let foreign = writer != 0 && writer & !ATOMIC != workgroup;
-            let here = if reader != 0 && reader != workgroup || foreign && writer & ATOMIC == 0 {
-                Meeting::Race
-            } else if foreign {
-                Meeting::Atomics
-            } else {
-                Meeting::None
-            };
-            meeting = meeting.max(here);
+            let of = u64::from(bytes_of(word, offset, len));
+            let changes = || self.changed(offset, len, value) != 0;
+            met |= visitor.writes(writer, page.reader(at), of, changes);
         }
-        meeting
+        met
     }
 
-    /// The number of the instruction that stored the word at an offset last, or 0.
+    /// Notes an atomic operation; true if the order in which it and others came may matter.
+    pub(crate) fn note_atomic(&self, offset: usize, len: usize, visitor: &Visitor) -> bool {
+        let mut met = false;
+        for word in offset / 4..(offset + len).div_ceil(4) {
+            let (page, at) = (self.pages.page(word), word % PAGE_WORDS);
+            let writer = &page.writers[at];
+            if !visitor.parallel {
+                let mark = marks::alone(writer.load(Relaxed), visitor.workgroup, true);
+                writer.store(mark, Relaxed);
+                continue;
+            }
+            met |= visitor.changes(writer, page.reader(at));
+        }
+        met
+    }
+
+    /// Which of the `len` bytes from an offset on differ from those of a value, as a mask.
+    pub(crate) fn changed(&self, offset: usize, len: usize, value: u32) -> u8 {
+        let bytes = value.to_le_bytes().into_iter().take(len).enumerate();
+        bytes.fold(0, |changed, (at, byte)| {
+            changed | u8::from(self.read_u8(offset + at) != byte) << at
+        })
+    }
+
+    /// What stored the word at an offset, or 0.
     #[inline]
     pub(crate) fn stamp(&self, offset: usize) -> u32 {
         self.pages.page(offset / 4).stamp(offset / 4 % PAGE_WORDS)
     }
 
-    /// Sets that number; returns what it was.
     #[inline]
-    pub(crate) fn set_stamp(&self, offset: usize, number: u32) -> u32 {
-        self.pages
-            .page(offset / 4)
-            .set_stamp(offset / 4 % PAGE_WORDS, number)
+    pub(crate) fn set_stamp(&self, offset: usize, number: u32) {
+        let word = offset / 4;
+        self.pages.page(word).set_stamp(word % PAGE_WORDS, number);
+    }
+
+    /// What loaded the word at an offset since, or 0.
+    #[inline]
+    pub(crate) fn loads(&self, offset: usize) -> u32 {
+        self.pages.page(offset / 4).loads(offset / 4 % PAGE_WORDS)
+    }
+
+    #[inline]
+    pub(crate) fn set_loads(&self, offset: usize, number: u32) {
+        let word = offset / 4;
+        self.pages.page(word).set_loads(word % PAGE_WORDS, number);
     }
 
     /// Whether a workgroup wrote one of the words of a range in this launch; those that it wrote by
@@ -275,52 +261,92 @@ impl Buffer {
     ) -> bool {
         !self.is_input()
             && (offset / 4..(offset + len).div_ceil(4)).any(|word| {
-                let owner = &self.pages.page(word).owners[word % PAGE_WORDS];
-                let writer = owner.writer.load(Relaxed);
-                writer == workgroup || atomics && writer == workgroup | ATOMIC
+                let writer = &self.pages.page(word).writers[word % PAGE_WORDS];
+                marks::is_of(writer.load(Relaxed), workgroup, atomics)
             })
     }
 }
 
-/// Notes that a workgroup writes a word; true if another one read or wrote it.
+/// Which bytes of a word, given by its index, lie in a range.
 #[inline]
-fn written(owner: &Owner, workgroup: u32) -> bool {
-    let writer = owner.writer.swap(workgroup, SeqCst);
-    let reader = owner.reader.load(SeqCst);
-    (writer != 0 && writer & !ATOMIC != workgroup) | (reader != 0 && reader != workgroup)
+pub(crate) fn bytes_of(word: usize, offset: usize, len: usize) -> u8 {
+    let first = offset.saturating_sub(4 * word);
+    let end = (offset + len - 4 * word).min(4);
+    ((15 << first) & ((1 << end) - 1)) as u8
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn buffer() -> Buffer {
+        Buffer::new(0, 64, Usage::Output, Background::Word(0))
+    }
+
+    /// A wave of a workgroup that has passed so many barriers.
+    fn visitor(workgroup: u32, wave: u32, passed: u32) -> Visitor {
+        Visitor {
+            workgroup,
+            wave,
+            passed,
+            barrier: passed,
+            parallel: true,
+            waves: true,
+        }
+    }
+
     #[test]
-    fn atomics_race_with_plain_accesses_alone() {
-        let buffer = Buffer::new(0, 64, Usage::Output, Background::Word(0));
-        assert_eq!(buffer.note_atomic(0, 4, 1), Meeting::None);
-        assert_eq!(buffer.note_atomic(0, 4, 2), Meeting::Atomics);
-        assert!(
-            buffer.note_read(0, 4, 3),
-            "a plain read of what atomics write"
-        );
-        assert_eq!(
-            buffer.note_atomic(0, 4, 2),
-            Meeting::Race,
-            "the read was plain"
-        );
-        assert!(!buffer.note_write(8, 4, 1));
-        assert_eq!(
-            buffer.note_atomic(8, 4, 1),
-            Meeting::None,
-            "of one workgroup"
-        );
-        assert_eq!(
-            buffer.note_atomic(8, 4, 2),
-            Meeting::Race,
-            "it wrote plainly before"
-        );
-        assert!(buffer.written_by(8, 4, 2, true) && !buffer.written_by(16, 4, 2, true));
-        assert!(buffer.written_by(0, 4, 2, true) && !buffer.written_by(0, 4, 2, false));
+    fn workgroups_meet_where_one_writes() {
+        let buffer = buffer();
+        let of = |workgroup| visitor(workgroup, 0, 0);
+        assert!(!buffer.note_atomic(0, 4, &of(1)));
+        assert!(buffer.note_atomic(0, 4, &of(2)));
+        assert!(buffer.note_read(0, 4, &of(3)));
+        assert!(!buffer.note_read(4, 4, &of(1)) && !buffer.note_read(4, 4, &of(2)));
+        assert!(buffer.note_write(4, 4, 0, &of(2)), "the first one read it");
+        assert!(!buffer.note_write(8, 4, 7, &of(1)));
+        assert!(!buffer.note_atomic(8, 4, &of(1)), "of one workgroup");
+        assert!(buffer.written_by(8, 4, 1, false), "it wrote plainly before");
+        assert!(buffer.note_atomic(8, 4, &of(2)));
+        assert!(buffer.written_by(8, 4, 2, true) && !buffer.written_by(8, 4, 2, false));
+        assert!(!buffer.written_by(16, 4, 2, true));
+        let alone = Visitor {
+            parallel: false,
+            ..of(5)
+        };
+        assert!(!buffer.note_read(8, 4, &alone) && !buffer.note_atomic(8, 4, &alone));
+        assert!(buffer.written_by(8, 4, 5, true) && !buffer.written_by(8, 4, 5, false));
+        assert!(!buffer.note_write(8, 4, 7, &alone));
+        assert!(!buffer.note_atomic(8, 4, &alone) && buffer.written_by(8, 4, 5, false));
+    }
+
+    #[test]
+    fn waves_meet_between_barriers() {
+        let buffer = buffer();
+        let of = |wave, passed| visitor(1, wave, passed);
+        assert!(!buffer.note_write(0, 4, 7, &of(0, 0)));
+        assert!(buffer.note_read(0, 4, &of(1, 0)));
+        assert!(!buffer.note_read(0, 4, &of(0, 0)), "its own");
+        assert!(!buffer.note_read(0, 4, &of(1, 1)), "behind the barrier");
+        assert!(buffer.note_write(0, 4, 8, &of(2, 1)), "that read it");
+        assert!(!buffer.note_write(0, 4, 8, &of(2, 2)));
+        // The same value, whoever stores it.
+        buffer.write_u32(0, 8);
+        assert!(!buffer.note_write(0, 4, 8, &of(3, 2)));
+        assert!(buffer.note_read(0, 4, &of(3, 2)), "of one that stored it");
+        assert!(buffer.note_write(0, 4, 9, &of(3, 2)));
+        // Bytes of one word.
+        assert!(!buffer.note_write(4, 1, 1, &of(0, 3)));
+        assert!(!buffer.note_write(5, 1, 1, &of(1, 3)));
+        assert!(!buffer.note_write(6, 2, 1, &of(2, 3)));
+        assert!(buffer.note_write(5, 1, 1, &of(3, 3)));
+        // Atomic operations of several waves, and others among them.
+        assert!(!buffer.note_atomic(8, 4, &of(0, 4)) && !buffer.note_atomic(8, 4, &of(1, 4)));
+        assert!(buffer.note_read(8, 4, &of(0, 4)));
+        assert!(!buffer.note_read(12, 4, &of(0, 4)) && !buffer.note_read(12, 4, &of(1, 4)));
+        assert!(buffer.note_atomic(12, 4, &of(1, 4)));
+        assert!(!buffer.note_write(16, 4, 1, &of(0, 5)));
+        assert!(buffer.note_atomic(16, 4, &of(1, 5)));
     }
 
     #[test]

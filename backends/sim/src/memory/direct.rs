@@ -12,6 +12,7 @@ use super::lds::Touch;
 use crate::check::Check;
 use crate::group::Group;
 use crate::program::Inst;
+use crate::races::Reading;
 use crate::text::M0;
 use crate::wave::Wave;
 
@@ -52,8 +53,8 @@ impl Vmem {
             });
         }
         let memory = group.memory;
-        let (mut fault, mut overlap) = (None, None);
-        let (mut early, mut judged) = (None, 0);
+        let mut fault = None;
+        let (scope, mut reading) = (self.scope(group, inst), Reading::default());
         let mut hint = wave.hint;
         for lane in 0..W {
             let Place::At { address, words } = places[lane] else {
@@ -70,11 +71,11 @@ impl Vmem {
                     fault = fault.or(Some((lane as u32, address)));
                     continue;
                 };
-                if !buffer.is_input() && buffer.note_read(at, part, group.number) {
-                    overlap = overlap.or(Some((lane as u32, address)));
+                if !buffer.is_input() {
+                    group.overlap |= buffer.note_read(at, part, &group.visitor);
+                    let place = (lane as u32, address);
+                    group.reads(buffer, (at, part), place, scope, &mut reading, wave);
                 }
-                let why = group.reads_early(buffer, (at, part), false, &mut judged, wave);
-                early = early.or(why.map(|why| (lane as u32, address, why)));
                 group.tally.read += part as u64;
                 values[word] = match part {
                     1 => extend_value(&[buffer.read_u8(at)], extend),
@@ -91,10 +92,8 @@ impl Vmem {
         }
         wave.hint = hint;
         group.note_lds(&touch, wave, inst);
-        self.report(fault, None, overlap, wave, group, inst);
-        if let Some((lane, address, early)) = early {
-            group.report_early(lane, address, early, wave, inst);
-        }
+        self.report(fault, None, wave, group, inst);
+        group.report_reading(reading, wave, inst);
         Some(touch)
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod element;
 mod exchange;
 mod format;
 pub(crate) mod lds;
+mod marks;
 mod pages;
 mod pattern;
 pub(crate) mod resource;
@@ -21,7 +22,8 @@ mod typed;
 use std::ops::Range;
 
 use buffer::Usage;
-pub(crate) use buffer::{Buffer, MAX_WORKGROUPS, Meeting};
+pub(crate) use buffer::{Buffer, bytes_of};
+pub(crate) use marks::{MAX_WORKGROUPS, Visitor};
 use pages::{Background, Snapshot};
 pub use pattern::{Element, Fill, Pattern};
 

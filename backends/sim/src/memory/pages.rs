@@ -1,6 +1,6 @@
 //! The contents of a buffer in pages that exist from the first touch on.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::pattern::Pattern;
@@ -11,40 +11,73 @@ pub(super) const PAGE_WORDS: usize = 256;
 /// Pages of a leaf of the table.
 const LEAF_PAGES: usize = 64;
 
-/// Who touched a word of an output.
-#[derive(Debug, Default)]
-pub(super) struct Owner {
-    /// The workgroup that wrote it last, counted from 1.
-    pub(super) writer: AtomicU32,
-    /// The workgroup that read it.
-    pub(super) reader: AtomicU32,
-}
+/// Something beside every word of a page, once it is needed.
+type Beside<T> = OnceLock<Box<[T; PAGE_WORDS]>>;
 
 #[derive(Debug)]
 pub(super) struct Page {
     /// Contents; a relaxed atomic each, since workgroups run on several threads.
     pub(super) words: [AtomicU32; PAGE_WORDS],
-    /// Empty in inputs.
-    pub(super) owners: Box<[Owner]>,
-    /// Numbers of the instructions that stored the words last, once they are given.
-    stamps: OnceLock<Box<[AtomicU32; PAGE_WORDS]>>,
+    /// Who wrote them last, as a mark; empty in inputs.
+    pub(super) writers: Box<[AtomicU64]>,
+    /// Who read them, once anybody does while workgroups run side by side.
+    readers: Beside<AtomicU64>,
+    is_read: AtomicBool,
+    /// Which instructions stored the words, where workgroups run one at a time.
+    stamps: Beside<AtomicU32>,
+    /// Which waves loaded them since, the same.
+    loads: Beside<AtomicU32>,
+}
+
+fn beside(slot: &Beside<AtomicU32>) -> &[AtomicU32; PAGE_WORDS] {
+    slot.get_or_init(|| Box::new([const { AtomicU32::new(0) }; PAGE_WORDS]))
 }
 
 impl Page {
-    /// The number of the instruction that stored a word last, or 0.
+    /// Who read a word, if anybody read in this page. Whoever asks has left its own mark before, so
+    /// that of two that meet one sees the other.
+    #[inline]
+    pub(super) fn reader(&self, at: usize) -> Option<&AtomicU64> {
+        match self.is_read.load(SeqCst) {
+            true => self.readers.get().map(|readers| &readers[at]),
+            false => None,
+        }
+    }
+
+    /// The mark of who reads a word.
+    #[inline]
+    pub(super) fn reader_mut(&self, at: usize) -> &AtomicU64 {
+        let readers = self
+            .readers
+            .get_or_init(|| Box::new([const { AtomicU64::new(0) }; PAGE_WORDS]));
+        if !self.is_read.load(Relaxed) {
+            self.is_read.store(true, SeqCst);
+        }
+        &readers[at]
+    }
+
+    /// What stored a word, or 0.
     #[inline]
     pub(super) fn stamp(&self, at: usize) -> u32 {
         let stamps = self.stamps.get();
         stamps.map_or(0, |stamps| stamps[at].load(Relaxed))
     }
 
-    /// Sets that number; returns what it was.
     #[inline]
-    pub(super) fn set_stamp(&self, at: usize, number: u32) -> u32 {
-        let stamps = self
-            .stamps
-            .get_or_init(|| Box::new([const { AtomicU32::new(0) }; PAGE_WORDS]));
-        stamps[at].swap(number, Relaxed)
+    pub(super) fn set_stamp(&self, at: usize, number: u32) {
+        beside(&self.stamps)[at].store(number, Relaxed);
+    }
+
+    /// What loaded a word, or 0.
+    #[inline]
+    pub(super) fn loads(&self, at: usize) -> u32 {
+        let loads = self.loads.get();
+        loads.map_or(0, |loads| loads[at].load(Relaxed))
+    }
+
+    #[inline]
+    pub(super) fn set_loads(&self, at: usize, number: u32) {
+        beside(&self.loads)[at].store(number, Relaxed);
     }
 }
 
@@ -118,11 +151,14 @@ impl Pages {
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(number);
             let first = number * PAGE_WORDS;
-            let owners = if self.owned { PAGE_WORDS } else { 0 };
+            let writers = if self.owned { PAGE_WORDS } else { 0 };
             Box::new(Page {
                 words: std::array::from_fn(|at| AtomicU32::new(self.background.word(first + at))),
-                owners: (0..owners).map(|_| Owner::default()).collect(),
+                writers: (0..writers).map(|_| AtomicU64::new(0)).collect(),
+                readers: OnceLock::new(),
+                is_read: AtomicBool::new(false),
                 stamps: OnceLock::new(),
+                loads: OnceLock::new(),
             })
         })
     }
@@ -159,10 +195,13 @@ impl Pages {
     pub(super) fn reset_owners(&mut self) {
         for number in self.touched().clone() {
             if let Some(page) = self.slot(number).and_then(OnceLock::get_mut) {
-                for owner in &mut page.owners {
-                    *owner = Owner::default();
+                for writer in &mut page.writers {
+                    *writer = AtomicU64::new(0);
                 }
+                *page.is_read.get_mut() = false;
+                page.readers.take();
                 page.stamps.take();
+                page.loads.take();
             }
         }
     }

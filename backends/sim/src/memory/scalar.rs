@@ -5,6 +5,7 @@ use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
+use crate::races::{Reading, Scope};
 use crate::schedule::Seen;
 use crate::text::{Line, NULL, Value};
 use crate::wave::Wave;
@@ -106,6 +107,10 @@ impl Smem {
         let size = self.narrow.map_or(4, |(bytes, _)| bytes);
         let memory = group.memory;
         let (mut fault, mut stale) = (None, None);
+        // No compiler does so, but a loop may wait for what it finds behind the scalar cache.
+        let polls = std::mem::take(&mut wave.fresh_scalars) && inst.facts.decides;
+        let scope = if polls { Scope::Device } else { Scope::Wave };
+        let mut reading = Reading::default();
         let mut values = [0; 16];
         let range = self.buffer.then(|| {
             Resource::new(self.base, wave, 0, self.offset, (self.isa, false)).range(
@@ -134,8 +139,10 @@ impl Smem {
             match memory.locate(address, u64::from(size), &mut wave.hint) {
                 None => fault = fault.or(Some(address)),
                 Some((buffer, at)) => {
-                    if !buffer.is_input() && buffer.note_read(at, size as usize, group.number) {
-                        group.overlap = true;
+                    if !buffer.is_input() {
+                        let bytes = (at, size as usize);
+                        group.overlap |= buffer.note_read(at, size as usize, &group.visitor);
+                        group.reads(buffer, bytes, (0, address), scope, &mut reading, wave);
                     }
                     let who = group.stale(buffer, (at, size as usize), address, wave);
                     stale = stale.or(who.map(|who| (who, address)));
@@ -158,6 +165,7 @@ impl Smem {
                 wave.set_scalar(self.dst + word, values[usize::from(word)]);
             }
         }
+        group.report_reading(reading.by_scalar_cache(), wave, inst);
         if let Some((who, address)) = stale {
             group.find(Check::StaleScalar, wave, inst, None, || {
                 format!(

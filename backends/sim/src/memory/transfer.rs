@@ -1,13 +1,13 @@
 //! Moves values between vector registers and global memory, lane by lane.
 
-use super::Meeting;
 use super::access::{Place, Vmem};
 use super::element::{Atomic, Extend, Operation, extend_value, fill};
 use crate::check::Check;
 use crate::group::Group;
+use crate::overwrites::{Swap, Writing};
 use crate::program::Inst;
+use crate::races::Reading;
 use crate::schedule::{Poll, Seen};
-use crate::signals::Early;
 use crate::text::Half;
 use crate::wave::Wave;
 
@@ -23,10 +23,10 @@ impl Vmem {
         let memory = group.memory;
         let words = self.bytes.div_ceil(4);
         let mut out = [[0; W]; 4];
-        let (mut fault, mut overlap) = (None, None);
+        let mut fault = None;
         let mut hint = wave.hint;
         let mut loaded = 0;
-        let (mut exposed, mut judged) = (None, 0);
+        let (scope, mut reading) = (self.scope(group, inst), Reading::default());
         for lane in 0..W {
             let Place::At {
                 address,
@@ -51,14 +51,16 @@ impl Vmem {
                     fault = fault.or(Some((lane as u32, address)));
                     continue;
                 };
-                if !buffer.is_input() && buffer.note_read(at, size, group.number) {
-                    overlap = overlap.or(Some((lane as u32, address)));
+                if !buffer.is_input() {
+                    group.overlap |= buffer.note_read(at, size, &group.visitor);
+                    let place = (lane as u32, address);
+                    match group.reads_exposed(address, size, wave.id) {
+                        true => reading.is_exposed(place),
+                        false => {
+                            group.reads(buffer, (at, size), place, scope, &mut reading, wave);
+                        }
+                    }
                 }
-                let early = match group.reads_exposed(address, size, wave.id) {
-                    true => Some(Early::Stored),
-                    false => group.reads_early(buffer, (at, size), self.device, &mut judged, wave),
-                };
-                exposed = exposed.or(early.map(|early| (lane as u32, address, early)));
                 if group.seen.is_none() {
                     group.seen = Seen::at(buffer, at, address);
                 }
@@ -90,10 +92,8 @@ impl Vmem {
             }
             _ => fill(wave, self.dst, extend, &out[0], exec),
         }
-        self.report(fault, None, overlap, wave, group, inst);
-        if let Some((lane, address, early)) = exposed {
-            group.report_early(lane, address, early, wave, inst);
-        }
+        self.report(fault, None, wave, group, inst);
+        group.report_reading(reading, wave, inst);
     }
 
     pub(super) fn store<const W: usize>(
@@ -107,7 +107,8 @@ impl Vmem {
         let memory = group.memory;
         let words = self.bytes.div_ceil(4);
         let data = &wave.v[usize::from(self.data)..usize::from(self.data) + words];
-        let (mut fault, mut input, mut overlap) = (None, None, None);
+        let (mut fault, mut input) = (None, None);
+        let mut writing = Writing::default();
         let mut hint = wave.hint;
         let mut stored = 0;
         for lane in 0..W {
@@ -134,35 +135,24 @@ impl Vmem {
                 }
                 stored += size as u64;
                 group.stored.push(address / 4);
-                if group.storing != 0 {
-                    let earlier = buffer.set_stamp(at, group.storing);
-                    if size < 4 && earlier != group.storing {
-                        group.keeps_part(earlier);
-                    }
-                }
                 let value = match half {
                     Some(Half::High) => register[lane] >> 16,
                     _ => register[lane],
                 };
-                let race = match size {
-                    1 => {
-                        buffer.write_u8(at, value as u8);
-                        buffer.note_write(at, 1, group.number)
-                    }
-                    2 => {
-                        buffer.write_u16(at, value as u16);
-                        buffer.note_write(at, 2, group.number)
-                    }
-                    _ => buffer.store_u32(at, value, group.number),
-                };
-                if race {
-                    overlap = overlap.or(Some((lane as u32, address)));
+                group.overlap |= buffer.note_write(at, size, value, &group.visitor);
+                let place = (lane as u32, address);
+                group.stores(buffer, (at, size), value, place, &mut writing, wave);
+                match size {
+                    1 => buffer.write_u8(at, value as u8),
+                    2 => buffer.write_u16(at, value as u16),
+                    _ => buffer.write_u32(at, value),
                 }
             }
         }
         wave.hint = hint;
         group.tally.written += stored;
-        self.report(fault, input, overlap, wave, group, inst);
+        self.report(fault, input, wave, group, inst);
+        group.report_writing(writing, wave, inst);
     }
 
     pub(super) fn atomic<const W: usize>(
@@ -186,7 +176,8 @@ impl Vmem {
             };
             u64::from(wave.v[first][lane]) | u64::from(high) << 32
         };
-        let (mut fault, mut input, mut overlap) = (None, None, None);
+        let (mut fault, mut input) = (None, None);
+        let mut writing = Writing::default();
         let mut hint = wave.hint;
         let mut old = [[0; W]; 2];
         for lane in 0..W {
@@ -209,20 +200,10 @@ impl Vmem {
                 input = input.or(Some((lane as u32, address)));
                 continue;
             }
-            match buffer.note_atomic(at, self.bytes, group.number) {
-                Meeting::None => {}
-                Meeting::Atomics => group.overlap = true,
-                Meeting::Race => overlap = overlap.or(Some((lane as u32, address))),
-            }
+            group.overlap |= buffer.note_atomic(at, self.bytes, &group.visitor);
             group.tally.written += self.bytes as u64;
             let first = address / 4;
             group.changed.extend(first..first + words as u64);
-            if group.storing != 0 {
-                for word in 0..words {
-                    let earlier = buffer.set_stamp(at + 4 * word, group.storing);
-                    group.keeps_all(earlier, returns, wave);
-                }
-            }
             for (word, old) in old[..words].iter_mut().enumerate() {
                 old[lane] = buffer.read_u32(at + 4 * word);
             }
@@ -240,8 +221,19 @@ impl Vmem {
                 true => {}
                 false => wave.poll = Poll::default(),
             }
-            for word in 0..words {
-                buffer.write_u32(at + 4 * word, (after >> (32 * word)) as u32);
+            let compares = operation.operation == Operation::CompareSwap;
+            for (word, old) in old[..words].iter().enumerate() {
+                let (at, new) = (at + 4 * word, (after >> (32 * word)) as u32);
+                let swap = Swap {
+                    before: old[lane],
+                    after: new,
+                    returns,
+                    compares,
+                    lost: compares && before != compare,
+                };
+                let place = (lane as u32, address + 4 * word as u64);
+                group.swaps(buffer, at, swap, place, &mut writing, wave);
+                buffer.write_u32(at, new);
             }
         }
         wave.hint = hint;
@@ -251,14 +243,14 @@ impl Vmem {
                 wave.write(self.dst + word as u16, old, exec);
             }
         }
-        self.report(fault, input, overlap, wave, group, inst);
+        self.report(fault, input, wave, group, inst);
+        group.report_writing(writing, wave, inst);
     }
 
     pub(super) fn report<const W: usize>(
         &self,
         fault: Option<(u32, u64)>,
         input: Option<(u32, u64)>,
-        overlap: Option<(u32, u64)>,
         wave: &Wave<W>,
         group: &mut Group<'_, W>,
         inst: &Inst<W>,
@@ -272,12 +264,6 @@ impl Vmem {
         if let Some((lane, address)) = input {
             group.find(Check::InputStore, wave, inst, Some(lane), || {
                 format!("store into an input: {}", memory.describe(address))
-            });
-        }
-        if let Some((lane, address)) = overlap {
-            group.overlap = true;
-            group.find(Check::WorkgroupOverlap, wave, inst, Some(lane), || {
-                format!("another workgroup touched it: {}", memory.describe(address))
             });
         }
     }

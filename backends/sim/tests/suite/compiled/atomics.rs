@@ -10,7 +10,7 @@ fn words_and_pairs_of_words() {
     let x = edgy(61, N);
     let start = [0, 0, u32::MAX, 0, 0, 0, u32::MAX, 0, 0, 7];
     let values = vec![Value::In(put(&x)), Value::InOut(put(&start))];
-    let words = Case::new("atomics.cl", "words", 3, 96, values).sharing();
+    let words = Case::new("atomics.cl", "words", 3, 96, values);
     words.check(|label, out| {
         let sum = x.iter().fold(0_u32, |sum, x| sum.wrapping_add(*x));
         let signed = || x.iter().map(|&x| x as i32).chain([0]);
@@ -31,7 +31,7 @@ fn words_and_pairs_of_words() {
     let x = edgy64(62, N);
     let start = [0, 0, u64::MAX, 0, 0, 0, u64::MAX, 0, 0, 7];
     let values = vec![Value::In(put(&x)), Value::InOut(put(&start))];
-    let longs = Case::new("atomics.cl", "longs", 3, 96, values).sharing();
+    let longs = Case::new("atomics.cl", "longs", 3, 96, values);
     longs.check(|label, out| {
         let sum = x.iter().fold(0_u64, |sum, x| sum.wrapping_add(*x));
         let signed = || x.iter().map(|&x| x as i64).chain([0]);
@@ -59,7 +59,7 @@ fn tickets() {
         Value::InOut(put(&[0_u64])),
         Value::Out(4 * N + 4),
     ];
-    let tickets = Case::new("atomics.cl", "tickets", 3, 96, values).sharing();
+    let tickets = Case::new("atomics.cl", "tickets", 3, 96, values);
     tickets.check(|label, out| {
         assert_eq!(get::<u32>(&out[0]), [N as u32], "{label}");
         let mut taken = get::<u32>(&out[1]);
@@ -79,7 +79,7 @@ fn sums_of_reals() {
     let mut numbers = Numbers(63);
     let x: Vec<f32> = (0..N).map(|_| numbers.small() as f32).collect();
     let values = vec![Value::In(put(&x)), Value::InOut(put(&[0.0_f32; 5]))];
-    let floats = Case::new("atomics.cl", "floats", 3, 96, values).sharing();
+    let floats = Case::new("atomics.cl", "floats", 3, 96, values);
     floats.check(|label, out| {
         let part = |from: usize| x.iter().skip(from).step_by(4).sum::<f32>();
         let expected = [x.iter().sum(), part(0), part(1), part(2), part(3)];
@@ -96,7 +96,7 @@ fn sums_of_wide_reals() {
         Value::InOut(put(&[0.0_f64; 8])),
         Value::Out(8 * N),
     ];
-    let doubles = Case::new("atomics.cl", "doubles", 3, 96, values).sharing();
+    let doubles = Case::new("atomics.cl", "doubles", 3, 96, values);
     doubles.check(|label, out| {
         let sum = |x: &mut dyn Iterator<Item = &f32>| x.map(|&x| f64::from(x)).sum::<f64>();
         let blocks = x.chunks(96).map(|x| sum(&mut x.iter()));

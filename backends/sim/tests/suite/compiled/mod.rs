@@ -6,6 +6,7 @@ mod atomics;
 mod broken;
 mod gemm;
 mod integers;
+mod races;
 mod reals;
 mod reductions;
 mod rows;
@@ -179,8 +180,6 @@ pub struct Case {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub values: Vec<Value>,
-    /// Workgroups share words of an output by intent.
-    pub shares: bool,
 }
 
 impl Case {
@@ -198,15 +197,6 @@ impl Case {
             grid: [grid, 1, 1],
             block: [block, 1, 1],
             values,
-            shares: false,
-        }
-    }
-
-    /// The same with workgroups that share words of an output.
-    pub fn sharing(self) -> Case {
-        Case {
-            shares: true,
-            ..self
         }
     }
 
@@ -218,13 +208,8 @@ impl Case {
             let (report, outputs) =
                 launch(&object, self.kernel, self.grid, self.block, &self.values, 0)
                     .unwrap_or_else(|error| panic!("{label}: {error}"));
-            for (check, &count) in &report.checks {
-                let shared = self.shares && *check == Check::WorkgroupOverlap.name();
-                assert!(
-                    count == 0 || shared,
-                    "{label}: false alarm: {:#?}",
-                    report.findings
-                );
+            for &count in report.checks.values() {
+                assert_eq!(count, 0, "{label}: false alarm: {:#?}", report.findings);
             }
             compare(&label, &outputs);
         });

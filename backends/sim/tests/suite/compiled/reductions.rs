@@ -70,7 +70,7 @@ fn scans_ranks_and_histograms() {
         Value::InOut(vec![0; 64]),
         Value::I32(3000),
     ];
-    let histogram = Case::new("reduce.cl", "histogram", 3, 256, values).sharing();
+    let histogram = Case::new("reduce.cl", "histogram", 3, 256, values);
     histogram.check(|label, out| {
         let count = |bin: u32| x.iter().filter(|x| *x % 16 == bin).count() as u32;
         assert_eq!(

@@ -1,0 +1,289 @@
+//! Stores and atomic operations as parts of races in global memory: the other half of
+//! [`crate::races`].
+
+use crate::check::Check;
+use crate::group::Group;
+use crate::loads::{LOCAL, SIGNAL};
+use crate::memory::{Buffer, bytes_of};
+use crate::program::Inst;
+use crate::races::NOTHING;
+use crate::signals::{How, Point};
+use crate::stamps::Parts;
+use crate::wave::Wave;
+
+/// What is said of a store to some bytes of a word.
+#[derive(Clone, Copy)]
+struct Verdict {
+    /// Bytes that another wave stored, with nothing that orders the two.
+    stored: u8,
+    /// Bytes that another wave loaded, the same.
+    loaded: u8,
+    /// Bytes that nobody stored in this launch.
+    fresh: u8,
+    by: Option<Point>,
+    reader: Option<Point>,
+    /// What the word then has: stamp and loads.
+    stamp: u32,
+    loads: u32,
+}
+
+/// What the instruction being executed stores.
+#[derive(Default)]
+pub(crate) struct Writing {
+    judged: Option<((u32, u32, u8), Verdict)>,
+    /// The first store over what another wave loaded.
+    loaded: Option<(u32, u64, Point)>,
+    /// All stores over what other waves stored, and who did.
+    stored: Vec<(u32, u64)>,
+    by: Option<Point>,
+}
+
+impl Writing {
+    fn note(&mut self, verdict: &Verdict, stored: u8, loaded: u8, (lane, address): (u32, u64)) {
+        if let (None, Some(reader)) = (&self.loaded, verdict.reader)
+            && loaded != 0
+        {
+            self.loaded = Some((lane, address, reader));
+        }
+        if stored != 0 {
+            self.stored.push((lane, address));
+            self.by = self.by.or(verdict.by);
+        }
+    }
+}
+
+/// An atomic operation on a word.
+#[derive(Clone, Copy)]
+pub(crate) struct Swap {
+    pub(crate) before: u32,
+    pub(crate) after: u32,
+    /// Whether the wave is told what was there.
+    pub(crate) returns: bool,
+    /// Whether it is a compare-and-swap.
+    pub(crate) compares: bool,
+    /// Whether that failed, and it was no more than a load.
+    pub(crate) lost: bool,
+}
+
+impl<const W: usize> Group<'_, W> {
+    /// Notes that a wave stores the low `len` bytes of a value in a buffer, before it does.
+    #[inline]
+    pub(crate) fn stores(
+        &mut self,
+        buffer: &Buffer,
+        (at, len): (usize, usize),
+        value: u32,
+        place: (u32, u64),
+        writing: &mut Writing,
+        wave: &Wave<W>,
+    ) {
+        if self.storing == 0 {
+            return;
+        }
+        for word in at / 4..(at + len).div_ceil(4) {
+            let bytes = bytes_of(word, at, len);
+            let (stamp, loads) = (buffer.stamp(4 * word), buffer.loads(4 * word));
+            if stamp == 0 && loads == 0 && bytes == 15 {
+                buffer.set_stamp(4 * word, self.storing);
+                continue;
+            }
+            let key = (stamp, loads, bytes);
+            let verdict = match writing.judged {
+                Some((same, verdict)) if same == key => verdict,
+                _ => {
+                    let verdict = self.judge_store(key, false, wave);
+                    writing.judged = Some((key, verdict));
+                    verdict
+                }
+            };
+            let stamp_before = stamp;
+            let (mut stamp, mut loads_after) = (verdict.stamp, verdict.loads);
+            if verdict.stored | verdict.loaded != 0 {
+                let changed = buffer.changed(at, len, value);
+                let changed = in_word(changed, at, word);
+                writing.note(
+                    &verdict,
+                    verdict.stored & changed,
+                    verdict.loaded & (changed | verdict.fresh),
+                    place,
+                );
+                let same = bytes & !changed;
+                if same != 0 {
+                    stamp = self.same_stamp(stamp_before, bytes, verdict.stored & same);
+                    loads_after = loads;
+                }
+            }
+            buffer.set_stamp(4 * word, stamp);
+            if loads_after != loads {
+                buffer.set_loads(4 * word, loads_after);
+            }
+        }
+    }
+
+    fn parts(&self, stamp: u32) -> Parts {
+        let signals = self.signals.as_ref();
+        signals.map_or_else(Default::default, |signals| signals.stamps.parts(stamp))
+    }
+
+    /// The stamp after a store of bytes, `same` of which had their value.
+    fn same_stamp(&mut self, stamp: u32, bytes: u8, same: u8) -> u32 {
+        let Some(signals) = &mut self.signals else {
+            return self.storing;
+        };
+        let parts = signals.stamps.parts(stamp);
+        let parts = signals.stamps.stored(parts, self.storing, bytes, same);
+        signals.stamps.stamp(parts)
+    }
+
+    /// Judges a store, or an atomic operation whose result nobody asks for.
+    fn judge_store(
+        &mut self,
+        (stamp, loads, bytes): (u32, u32, u8),
+        atomic: bool,
+        wave: &Wave<W>,
+    ) -> Verdict {
+        let mut verdict = Verdict {
+            stored: 0,
+            loaded: 0,
+            fresh: 0,
+            by: None,
+            reader: None,
+            stamp: self.storing,
+            loads: 0,
+        };
+        let Some(signals) = &mut self.signals else {
+            return verdict;
+        };
+        let me = &self.visitor;
+        let own = signals.how(self.storing);
+        let parts = signals.stamps.parts(stamp);
+        for (at, number) in parts.bytes.iter().enumerate() {
+            verdict.fresh |= u8::from(*number == 0) << at;
+        }
+        for (number, same, of) in parts.of(bytes) {
+            for number in std::iter::once(number).chain(signals.stamps.list(same)) {
+                let how = signals.how(number);
+                let apart = match atomic {
+                    true => how == Some(How::Plainly),
+                    false => own == Some(How::Plainly) || how == Some(How::Plainly),
+                };
+                let point = signals.point(number).filter(|_| apart);
+                let unordered = |point: &Point| !signals.is_before(point, me, &wave.heard);
+                if let Some(point) = point.filter(unordered) {
+                    verdict.stored |= of;
+                    verdict.by.get_or_insert(point);
+                    break;
+                }
+            }
+        }
+        for (point, of) in signals.loads.of(loads) {
+            let near = point.workgroup == me.workgroup;
+            if of & bytes == 0
+                || of & LOCAL != 0 && near
+                || signals.is_before(point, me, &wave.heard)
+            {
+                continue;
+            }
+            verdict.loaded |= of & bytes;
+            verdict.reader.get_or_insert(*point);
+        }
+        let left = |point: &Point, of: u8| match atomic
+            && (point.workgroup, point.wave) == (me.workgroup, me.wave)
+        {
+            // It began the loop of a compare-and-swap.
+            true => 0,
+            false => of & !bytes,
+        };
+        verdict.loads = signals.loads.filter(loads, left);
+        let after = match atomic {
+            false => parts.stored(self.storing, bytes),
+            true => {
+                let plain = parts.of(15).filter(|(number, ..)| {
+                    signals
+                        .how(*number)
+                        .is_some_and(|how| how != How::Atomically)
+                });
+                let plain = plain.fold(0, |mask, (_, _, of)| mask | of);
+                signals
+                    .stamps
+                    .changed(parts, self.storing, bytes, plain & bytes)
+            }
+        };
+        verdict.stamp = signals.stamps.stamp(after);
+        verdict
+    }
+
+    /// Notes that an atomic operation changes the word at an offset of a buffer.
+    pub(crate) fn swaps(
+        &mut self,
+        buffer: &Buffer,
+        at: usize,
+        swap: Swap,
+        place: (u32, u64),
+        writing: &mut Writing,
+        wave: &mut Wave<W>,
+    ) {
+        if self.storing == 0 {
+            return;
+        }
+        self.forgive(place.1, wave);
+        let (stamp, loads) = (buffer.stamp(at), buffer.loads(at));
+        let parts = self.parts(stamp);
+        for (earlier, ..) in parts.of(15) {
+            if earlier == self.storing {
+                continue;
+            }
+            if swap.returns {
+                self.hearing.push(earlier);
+            }
+            if let Some(signals) = self.signals.as_mut().filter(|_| !swap.lost) {
+                signals.keep(self.storing, earlier);
+            }
+        }
+        let signal = if swap.returns { SIGNAL } else { 0 };
+        if swap.lost {
+            buffer.set_loads(at, loads | signal);
+            return;
+        }
+        let differ = swap.before ^ swap.after;
+        // LLVM makes atomic operations on half a word of ones that swap the word.
+        let bytes = match (swap.compares, differ >> 16, differ & 0xffff) {
+            (true, 0, low) if low != 0 => 3,
+            (true, high, 0) if high != 0 => 12,
+            _ => 15,
+        };
+        let verdict = self.judge_store((stamp, loads, bytes), true, wave);
+        let stored = if swap.returns { 0 } else { verdict.stored };
+        let loaded = if differ == 0 { 0 } else { verdict.loaded };
+        writing.note(&verdict, stored, loaded, place);
+        buffer.set_stamp(at, verdict.stamp);
+        buffer.set_loads(at, verdict.loads | signal);
+    }
+
+    /// Reports what the instruction stored.
+    pub(crate) fn report_writing(&mut self, writing: Writing, wave: &Wave<W>, inst: &Inst<W>) {
+        if let Some((lane, address, reader)) = writing.loaded {
+            let (memory, who) = (self.memory, self.name(&reader));
+            self.find(Check::GlobalRace, wave, inst, Some(lane), || {
+                let place = memory.describe(address);
+                format!("stores over what {who} read, and {NOTHING}: {place}")
+            });
+        }
+        if let Some(by) = writing.by {
+            let what = format!("stores over what {} stored, and {NOTHING}", self.name(&by));
+            let suspect = self.suspect(writing.stored, what, wave, inst);
+            if let Some(signals) = &mut self.signals {
+                signals.suspect_store(suspect);
+            }
+        }
+    }
+}
+
+/// A mask of bytes from `at` on as one of a word, given by its index.
+#[inline]
+fn in_word(mask: u8, at: usize, word: usize) -> u8 {
+    match at.checked_sub(4 * word) {
+        Some(after) => mask << after & 15,
+        None => mask >> (4 * word - at),
+    }
+}

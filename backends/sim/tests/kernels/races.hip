@@ -1,0 +1,157 @@
+// Waves that meet in global memory: what orders them, each with a twin that leaves it out.
+#include "prelude.hip.h"
+
+#define INLINE __device__ __attribute__((always_inline)) static void
+#define AGENT __HIP_MEMORY_SCOPE_AGENT
+#define GROUP __HIP_MEMORY_SCOPE_WORKGROUP
+#define ADD(place, value, order) __hip_atomic_fetch_add(place, value, order, AGENT)
+
+// A kernel of four buffers whose body is told whether it is right.
+#define TWINS(name) \
+    INLINE name##_body(const uint *x, uint *a, uint *b, uint *y, bool right); \
+    KERNEL name(const uint *x, uint *a, uint *b, uint *y) { name##_body(x, a, b, y, true); } \
+    KERNEL name##_broken(const uint *x, uint *a, uint *b, uint *y) { \
+        name##_body(x, a, b, y, false); \
+    } \
+    INLINE name##_body(const uint *x, uint *a, uint *b, uint *y, bool right)
+
+// All workgroups come here before one goes on, for the `round`th time.
+INLINE meet(uint *count, uint round, bool first, bool second) {
+    if (first) barrier();
+    if (thread() == 0) {
+        ADD(count, 1u, __ATOMIC_RELEASE);
+        while (__hip_atomic_load(count, __ATOMIC_ACQUIRE, AGENT) < round * grid_size())
+            __builtin_amdgcn_s_sleep(1);
+    }
+    if (second) barrier();
+}
+
+__device__ static uint own() { return block() * block_size() + thread(); }
+__device__ static uint across() {
+    return (block() + 1) % grid_size() * block_size() + block_size() - 1 - thread();
+}
+
+// The first barrier of a barrier of the grid.
+TWINS(grid_first) {
+    a[own()] = x[own()];
+    meet(b, 1, right, true);
+    y[own()] = a[across()];
+}
+
+TWINS(grid_second) {
+    a[own()] = x[own()];
+    meet(b, 1, true, right);
+    y[own()] = a[across()];
+}
+
+// A buffer is used again once all have read it.
+TWINS(again) {
+    uint sum = 0;
+    for (uint round = 0; round < 2; ++round) {
+        a[own()] = x[own()] + round;
+        meet(b, 2 * round + 1, true, true);
+        sum += a[across()];
+        if (right) meet(b, 2 * round + 2, true, true);
+        else if (thread() == 0) ADD(b, 1u, __ATOMIC_RELAXED);
+    }
+    y[own()] = sum;
+}
+
+// Waves of one workgroup: store and load, load and store, store and store.
+TWINS(store_load) {
+    a[own()] = x[own()];
+    if (right) barrier();
+    y[own()] = a[own() ^ 64];
+}
+
+TWINS(load_store) {
+    a[own()] = x[own()];
+    barrier();
+    uint other = a[own() ^ 64];
+    if (right) barrier();
+    a[own()] = other + 1;
+}
+
+TWINS(store_store) {
+    a[own()] = x[own()];
+    if (right) barrier();
+    a[own() ^ 64] = 3;
+}
+
+// Workgroups: without anything between them, and with atomic operations.
+TWINS(count) {
+    if (thread() != 0) return;
+    if (right) ADD(a, 3u, __ATOMIC_RELAXED);
+    else *a += 3;
+}
+
+// What atomic operations add to must be there first.
+TWINS(start) {
+    if (thread() == 0) a[block()] = 0;
+    if (right) barrier();
+    ADD(&a[block()], x[own()], __ATOMIC_RELAXED);
+}
+
+// And what they made is read when they are done.
+TWINS(finish) {
+    ADD(&a[block()], x[own()], __ATOMIC_RELAXED);
+    if (right) barrier();
+    y[own()] = a[block()];
+}
+
+// Only who holds the lock changes the words.
+TWINS(lock) {
+    if (thread() != 0) return;
+    uint open;
+    do {
+        open = 0;
+    } while (right && !__hip_atomic_compare_exchange_weak(
+        a, &open, 1u, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, AGENT));
+    b[0] += x[block()];
+    b[1] = block();
+    if (right) __hip_atomic_store(a, 0u, __ATOMIC_RELEASE, AGENT);
+}
+
+// One wave hands a word to the others of its workgroup by a flag in memory.
+TWINS(hand_down) {
+    if (thread() == 0) {
+        a[block()] = x[block()];
+        __hip_atomic_store(&b[block()], 1u, __ATOMIC_RELEASE, GROUP);
+    }
+    if (thread() < 64) return;
+    while (right && __hip_atomic_load(&b[block()], __ATOMIC_ACQUIRE, GROUP) == 0)
+        __builtin_amdgcn_s_sleep(1);
+    y[own()] = a[block()];
+}
+
+// The same by a flag in LDS that is changed by atomic operations.
+TWINS(hand_in_lds) {
+    __shared__ uint flag;
+    if (thread() == 0) flag = 0;
+    barrier();
+    if (thread() == 0) {
+        a[block()] = x[block()];
+        __hip_atomic_fetch_add(&flag, 1u, __ATOMIC_ACQ_REL, GROUP);
+    }
+    if (thread() < 64) return;
+    while (__hip_atomic_fetch_add(&flag, right ? 0u : 1u, __ATOMIC_ACQ_REL, GROUP) == 0 && right) {}
+    y[own()] = right ? a[block()] : a[(block() + 1) % grid_size()];
+}
+
+// Words that all store: the same value, or any where another loads it as an atomic one.
+TWINS(flags) {
+    a[0] = 1;
+    if (thread() != 0) return;
+    __hip_atomic_store(&a[1], block() + 1, __ATOMIC_RELAXED, AGENT);
+    if (right) while (__hip_atomic_load(&a[1], __ATOMIC_RELAXED, AGENT) == 0) {}
+    else a[2] = block();
+}
+
+// Neighbours in a word belong to different waves and workgroups.
+TWINS(bytes) {
+    u8 *into = (u8 *)a;
+    uint n = grid_size() * block_size(), at = own() % 64 * (n / 64) + own() / 64;
+    into[at] = x[own()];
+    u8 read = into[right ? at : at ^ 1];
+    ((u8 *)y)[at] = read;
+}

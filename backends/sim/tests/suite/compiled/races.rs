@@ -1,0 +1,105 @@
+//! Waves that meet in global memory: what orders them, and the same without.
+
+use tilefold_sim::{Check, Launch};
+
+use super::{Build, CHIPS, Value, builds, in_parallel_of, launch, object, put};
+
+const BLOCKS: u32 = 4;
+const ITEMS: u32 = 128;
+
+const KERNELS: [&str; 14] = [
+    "grid_first",
+    "grid_second",
+    "again",
+    "store_load",
+    "load_store",
+    "store_store",
+    "count",
+    "start",
+    "finish",
+    "lock",
+    "hand_down",
+    "hand_in_lds",
+    "flags",
+    "bytes",
+];
+
+/// What each check counts in a run.
+fn found(kernel: &str, build: Build) -> Vec<(&'static str, u64)> {
+    let n = (BLOCKS * ITEMS) as usize;
+    let x: Vec<u32> = (0..n as u32).map(|at| 5 * at + 1).collect();
+    let values = [
+        Value::In(put(&x)),
+        Value::InOut(vec![0; 4 * n]),
+        Value::InOut(vec![0; 4 * n]),
+        Value::Out(4 * n),
+    ];
+    let (grid, block) = ([BLOCKS, 1, 1], [ITEMS, 1, 1]);
+    let object = object("races.hip", build);
+    let (report, _) = launch(&object, kernel, grid, block, &values, 0)
+        .unwrap_or_else(|error| panic!("{kernel} {build:?}: {error}"));
+    let counts = report.checks.into_iter();
+    counts.filter(|(_, count)| *count > 0).collect()
+}
+
+#[test]
+fn what_is_ordered() {
+    in_parallel_of(&builds(), |build| {
+        for kernel in KERNELS {
+            assert_eq!(found(kernel, build), [], "{kernel} {build:?}");
+        }
+    });
+}
+
+#[test]
+fn what_is_not() {
+    in_parallel_of(&builds(), |build| {
+        for kernel in KERNELS {
+            // Without optimisation atomic operations ask what was there, as a lock does, and in CU
+            // mode a load looks as if it decided the branch that follows.
+            let alike = match kernel {
+                "start" => true,
+                "load_store" => build.chip == "gfx1151",
+                _ => false,
+            };
+            if alike && build.opt == "-O0" {
+                continue;
+            }
+            let found = found(&format!("{kernel}_broken"), build);
+            let names: Vec<_> = found.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, [Check::GlobalRace.name()], "{kernel} {build:?}");
+        }
+    });
+}
+
+/// Reports do not depend on how many threads run a launch.
+#[test]
+fn races_are_found_in_one_order() {
+    let build = |chip| Build {
+        chip,
+        opt: "-O3",
+        wave: if chip == "gfx950" { 64 } else { 32 },
+        broken: None,
+    };
+    for chip in CHIPS {
+        let object = object("races.hip", build(chip));
+        let reports = [1, 2, 5].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.expect("threads").install(|| {
+                let mut simulator = tilefold_sim::Simulator::new();
+                let x = simulator.memory.alloc_input(&[7; 4096]);
+                let [a, b, y] = [0; 3].map(|byte| simulator.memory.alloc_inout(&[byte; 4096]));
+                let launch = Launch {
+                    grid: [BLOCKS, 1, 1],
+                    block: [ITEMS, 1, 1],
+                    args: [x, a, b, y].map(tilefold_sim::Arg::Buffer).to_vec(),
+                    ..Launch::default()
+                };
+                let report = simulator.launch(&object, "again_broken", launch).unwrap();
+                (report, simulator.memory.read(y))
+            })
+        });
+        assert!(reports[0].0.count(Check::GlobalRace) > 0);
+        assert!(reports.iter().all(|report| *report == reports[0]), "{chip}");
+    }
+}
