@@ -21,7 +21,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
-use tilefold_sim::{Arg, Check, CodeObject, Launch, Report, Simulator};
+use tilefold_sim::{Arg, CodeObject, Launch, Report, Simulator};
 
 /// How a source is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
