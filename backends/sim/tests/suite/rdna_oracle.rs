@@ -179,20 +179,22 @@ impl<'t> Kernels<'t> {
         kept.map(|at| format!("{}\n", self.file[at])).collect()
     }
 
-    /// The reader that lacks the wait at `at`, if any does. Where RDNA 3 has lane masks, LLVM puts
-    /// waits behind writes, whoever reads; elsewhere in front of readers.
-    fn reader(&self, case: usize, at: usize) -> Option<usize> {
+    /// The readers that lack the wait at `at`, one at most for each of its fields. Where RDNA 3 has
+    /// lane masks, LLVM puts waits behind writes, whoever reads; elsewhere in front of readers.
+    fn readers(&self, case: usize, at: usize) -> BTreeSet<usize> {
         let line = self.lines[at];
         let fields = ["sa_sdst(0)", "va_sdst(0)", "va_vcc(0)"];
         if line == "s_wait_alu depctr_va_sdst(0)" {
-            return Some(self.after(at)).filter(|&reader| self.waits_alone(case, reader));
+            let reader = Some(self.after(at));
+            let reader = reader.filter(|&reader| self.waits_alone(case, reader));
+            return reader.into_iter().collect();
         }
         if !line.starts_with("s_waitcnt_depctr") || line.contains("va_vdst(0)") {
-            return Some(self.after(at));
+            return BTreeSet::from([self.after(at)]);
         }
         let own = fields.iter().filter(|field| line.contains(**field));
         own.filter_map(|field| self.mask_reader(case, at, field))
-            .min()
+            .collect()
     }
 
     /// RDNA 4: whether nothing waits for what a vector instruction wrote before the one at `reader`
@@ -377,8 +379,8 @@ fn compare(chip: &'static str, wave: usize, cases: usize) -> (usize, usize) {
                 .iter()
                 .map(|f| f.instruction.as_str())
                 .collect();
-            let reader = kernels.reader(case, at);
-            let expected: Vec<&str> = reader.map(|at| kernels.lines[at]).into_iter().collect();
+            let readers = kernels.readers(case, at);
+            let expected: Vec<&str> = readers.iter().map(|&at| kernels.lines[at]).collect();
             let (first, last) = kernels.code[case];
             assert_eq!(
                 found,
@@ -389,7 +391,7 @@ fn compare(chip: &'static str, wave: usize, cases: usize) -> (usize, usize) {
                 kernels.lines[first..last].join("\n")
             );
             waits += 1;
-            mattered += usize::from(reader.is_some());
+            mattered += usize::from(!readers.is_empty());
         }
     }
     (waits, mattered)

@@ -14,6 +14,23 @@ const HIGH: u16 = 256;
 const BUFFERS: [&str; 3] = ["buffer_", "tbuffer_", "image_"];
 const MEMORY: [&str; 5] = ["global_", "flat_", "scratch_", "ds_", "exp"];
 
+/// Accesses of memory, as counters tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Load,
+    Store,
+    Lds,
+}
+
+impl Access {
+    /// The bits of all of them.
+    const ALL: u8 = 7;
+
+    pub(super) fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
 /// What an instruction may be in a hazard.
 #[derive(Default)]
 pub(crate) struct Facts {
@@ -26,6 +43,11 @@ pub(crate) struct Facts {
     pub(super) sources: Vec<Registers>,
     pub(super) reads: Registers,
     pub(super) writes: Registers,
+    /// Accesses of memory that it waits for, all or so far that they have read their registers: a
+    /// bit for each of [`Access`].
+    pub(super) sources_read: u8,
+    /// What the instruction itself is of these.
+    pub(super) access: Option<Access>,
     /// Vector instructions that a direct load lets stand.
     pub(super) standing: usize,
     /// Scalar registers, without `null`, `m0` and EXEC; both halves of VCC where either.
@@ -99,23 +121,57 @@ fn is_scalar_memory(name: &str) -> bool {
     .any(|stem| name.starts_with(stem))
 }
 
-/// Whether the fields of `s_waitcnt_depctr` or `s_wait_alu` wait for everything, read from LLVM's
-/// text: fields by name, or all of them as a number.
-fn depctr(line: &Line, text: &str) -> Settles {
+/// Whether a field of `s_waitcnt_depctr` or `s_wait_alu` waits for everything, read from LLVM's
+/// text: fields by name, or all of them as a number, of which it has `count` bits from `first`.
+fn is_zero(line: &Line, text: &str, name: &str, [first, count]: [u32; 2]) -> bool {
     let bits = match line.operands.first().map(|operand| &operand.value) {
         Some(&Value::Int(bits)) => Some(bits as u64),
         Some(&Value::Literal(bits)) => Some(bits),
         _ => None,
     };
-    let zero = |name: &str, first: u32, count: u32| match bits {
+    match bits {
         Some(bits) => bits >> first & ((1 << count) - 1) == 0,
         None => text.contains(&format!("depctr_{name}(0)")),
-    };
+    }
+}
+
+fn depctr(line: &Line, text: &str) -> Settles {
+    let zero = |name: &str, bits: [u32; 2]| is_zero(line, text, name, bits);
     Settles {
-        vector: zero("va_vdst", 12, 4),
-        vector_scalar: zero("va_sdst", 9, 3),
-        vector_vcc: zero("va_vcc", 1, 1),
-        scalar: zero("sa_sdst", 0, 1),
+        vector: zero("va_vdst", [12, 4]),
+        vector_scalar: zero("va_sdst", [9, 3]),
+        vector_vcc: zero("va_vcc", [1, 1]),
+        scalar: zero("sa_sdst", [0, 1]),
+    }
+}
+
+/// Which accesses a wait leaves none of that still read their registers: by `vm_vsrc`, or where
+/// all of a kind have returned.
+fn waited(line: &Line, text: &str) -> u8 {
+    let all = |counter: &str, access: Access| match text.contains(&format!("{counter}(0)")) {
+        true => access.bit(),
+        false => 0,
+    };
+    let none = text.ends_with(" 0x0") || text.ends_with(" 0");
+    let counted = |part: &str, access: Access| match none && line.name.contains(part) {
+        true => access.bit(),
+        false => 0,
+    };
+    match line.name.as_str() {
+        "s_waitcnt_depctr" | "s_wait_alu" => match is_zero(line, text, "vm_vsrc", [2, 3]) {
+            true => Access::ALL,
+            false => 0,
+        },
+        "s_wait_idle" => Access::ALL,
+        "s_waitcnt" => all("vmcnt", Access::Load) | all("lgkmcnt", Access::Lds),
+        _ => {
+            counted("vmcnt", Access::Load)
+                | counted("loadcnt", Access::Load)
+                | counted("vscnt", Access::Store)
+                | counted("storecnt", Access::Store)
+                | counted("lgkmcnt", Access::Lds)
+                | counted("dscnt", Access::Lds)
+        }
     }
 }
 
@@ -193,6 +249,7 @@ impl Facts {
             (Rule::Permlane, Facts::PERMLANE | Facts::COMPARES_EXEC),
             (Rule::Dealloc, Facts::DEALLOC),
             (Rule::DirectVector, Facts::DIRECT),
+            (Rule::DirectMemory, Facts::DIRECT),
         ] {
             if roles & some != some {
                 self.rules &= !(1 << rule as u8);
@@ -215,6 +272,7 @@ impl Facts {
             || self.is(Facts::TOUCHES) && (masks || reads)
             || self.settles != Settles::default() && (vectors || masks || reads)
             || self.is(Facts::DIRECT) && has(&[Rule::DirectVector])
+            || (self.access.is_some() || self.sources_read != 0) && has(&[Rule::DirectMemory])
             || self.is(Facts::CALLS) && (vectors || masks)
             || self.is(Facts::S_NOP | Facts::DEALLOC) && has(&[Rule::Dealloc])
     }
@@ -227,8 +285,12 @@ impl Facts {
             vector_vcc: true,
             scalar: true,
         };
+        if name.starts_with("s_wait") {
+            self.sources_read = waited(line, text);
+        }
         if name.starts_with("v_") {
             self.vector(line, wave);
+            self.sources_read = Access::ALL;
         } else if matches!(name, "s_waitcnt_depctr" | "s_wait_alu") {
             self.settles = depctr(line, text);
         } else if name == "s_wait_idle" {
@@ -251,16 +313,39 @@ impl Facts {
             let field = line.number("wait_vdst").or(line.number("wait_va_vdst"));
             // What is not written is 0 in LLVM's text.
             self.standing = field.map_or(0, |count| count.clamp(0, 15) as usize);
+            // RDNA 3's waits for no access.
+            if name == "ds_direct_load" && line.number("wait_vm_vsrc").unwrap_or(0) == 0 {
+                self.sources_read = Access::ALL;
+            }
         } else if BUFFERS.iter().any(|kind| name.starts_with(kind)) {
             let all = self.on_reads(all);
             self.settles = Settles {
                 vector: true,
                 ..all
             };
+            self.accesses(line);
         } else if MEMORY.iter().any(|kind| name.starts_with(kind)) {
             // Loads of parameters, which begin with `ds_` as well, access no memory.
             self.settles.vector = name != "ds_param_load";
+            match name {
+                "ds_param_load" => {}
+                "exp" => self.sources_read = Access::ALL,
+                _ => self.accesses(line),
+            }
         }
+    }
+
+    /// The vector registers of an access, and what it is.
+    fn accesses(&mut self, line: &Line) {
+        let name = line.name.as_str();
+        for operand in &line.operands {
+            self.reads.add(&vector_of(&operand.value));
+        }
+        self.access = Some(match name {
+            _ if name.starts_with("ds_") => Access::Lds,
+            _ if name.contains("_store") => Access::Store,
+            _ => Access::Load,
+        });
     }
 
     /// What settles scalar registers by the rules on what vector instructions read alone.

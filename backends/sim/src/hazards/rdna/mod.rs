@@ -12,11 +12,13 @@
 //! vector instructions (both compilers treat it as `va_vdst(0)`); of `s_waitcnt_depctr` and
 //! `s_wait_alu` a field counts when it is 0 (`va_vdst`: vector results; `va_sdst` and `va_vcc`:
 //! scalar registers and VCC written by vector instructions; `sa_sdst`: those written by scalar
-//! instructions). `va_ssrc`, `vm_vsrc` and `hold_cnt` matter to no row.
+//! instructions). `vm_vsrc`: accesses of memory have read their registers; `va_ssrc`
+//! and `hold_cnt` matter to no row.
 
 mod facts;
 mod rows;
 
+use facts::Access;
 pub(crate) use facts::Facts;
 
 use crate::text::VCC;
@@ -170,6 +172,8 @@ pub(crate) struct Recent {
     read: u128,
     unsettled: Unsettled,
     comparison: Option<usize>,
+    /// Accesses of memory that may still read their registers.
+    accesses: Vec<u32>,
 }
 
 impl Recent {
@@ -194,6 +198,9 @@ impl Recent {
                 let rule = Rule::Dealloc;
                 met = Some(Met { rule, first });
             }
+        }
+        if has(Rule::DirectMemory) {
+            met = self.memory(index, facts, &facts_of).or(met);
         }
         if facts.is(Facts::DIRECT)
             && has(Rule::DirectVector)
@@ -231,6 +238,7 @@ impl Recent {
         self.settled = self.now.vectors;
         self.transcendentals = [None; 2];
         self.comparison = None;
+        self.accesses.clear();
         if masks {
             self.masks = 0;
             self.unsettled = Unsettled::default();
@@ -302,6 +310,32 @@ impl Recent {
         }
         self.vectors[self.now.vectors as usize % REMEMBERED] = self.now;
         met
+    }
+
+    /// Accesses of memory, and direct loads that overwrite what they read.
+    fn memory<'p>(
+        &mut self,
+        index: usize,
+        facts: &Facts,
+        facts_of: &impl Fn(usize) -> Option<&'p Facts>,
+    ) -> Option<Met> {
+        let of = |at: u32| facts_of(at as usize);
+        if facts.sources_read != 0 {
+            let read = |access: Access| facts.sources_read & access.bit() != 0;
+            self.accesses
+                .retain(|&at| of(at).is_some_and(|it| !it.access.is_some_and(read)));
+        }
+        if facts.access.is_some() && !self.accesses.contains(&(index as u32)) {
+            self.accesses.push(index as u32);
+        }
+        if !facts.is(Facts::DIRECT) {
+            return None;
+        }
+        let reads = |at: &&u32| of(**at).is_some_and(|it| it.reads.meets(&facts.writes));
+        let first = self.accesses.iter().find(reads).copied()?;
+        self.accesses.clear();
+        let (rule, first) = (Rule::DirectMemory, Some(first as usize));
+        Some(Met { rule, first })
     }
 
     /// The vector instruction that a direct load lets stand although it overwrites its register.

@@ -15,6 +15,7 @@ pub(crate) enum Rule {
     Permlane,
     Dealloc,
     DirectVector,
+    DirectMemory,
 }
 
 /// A hazard.
@@ -145,6 +146,17 @@ const DIRECT_VECTOR: Row = Row {
     source: "LLVM's fixLdsDirectVALUHazard, ACO's LdsDirectVALUHazard",
 };
 
+/// A direct load from LDS overwrites a register that an access of memory or LDS before it uses, with
+/// no vector instruction between. As ACO, an access that was waited for is no concern; LLVM counts
+/// only a wait for all of them.
+const DIRECT_MEMORY: Row = Row {
+    rule: Rule::DirectMemory,
+    name: "overwrites a register that an access of memory may still read",
+    wave64: false,
+    cure: "s_waitcnt_depctr depctr_vm_vsrc(0) (RDNA 4: wait_vm_vsrc:0)",
+    source: "LLVM's fixLdsDirectVMEMHazard, ACO's LdsDirectVMEMHazard",
+};
+
 /// The hazards of RDNA 3.
 pub(super) static RDNA3: &[Row] = &[
     TRANSCENDENTAL,
@@ -155,6 +167,7 @@ pub(super) static RDNA3: &[Row] = &[
     PERMLANE,
     DEALLOC,
     DIRECT_VECTOR,
+    DIRECT_MEMORY,
 ];
 
 /// The hazards of RDNA 3.5.
@@ -166,6 +179,7 @@ pub(super) static RDNA35: &[Row] = &[
     PERMLANE,
     DEALLOC,
     DIRECT_VECTOR,
+    DIRECT_MEMORY,
 ];
 
 /// The hazards of RDNA 4.
@@ -176,4 +190,5 @@ pub(super) static RDNA4: &[Row] = &[
     PERMLANE,
     DEALLOC,
     DIRECT_VECTOR,
+    DIRECT_MEMORY,
 ];

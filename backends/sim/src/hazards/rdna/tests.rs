@@ -210,7 +210,8 @@ fn every_row_has_a_fault_and_cures() {
             }
         }
     }
-    let tried = |rule: Rule| CASES.iter().any(|case| case.0 == rule) || rule == Rule::DirectVector;
+    let direct = [Rule::DirectVector, Rule::DirectMemory];
+    let tried = |rule: Rule| CASES.iter().any(|case| case.0 == rule) || direct.contains(&rule);
     assert!(
         rows.iter()
             .flat_map(|rows| rows.iter())
@@ -240,6 +241,76 @@ fn direct_loads_wait_for_vector_instructions() {
         );
         assert!(!found(&["ds_store_b32 v8, v9"], 15), "{chip}");
     }
+}
+
+#[test]
+fn direct_loads_wait_for_accesses_of_memory() {
+    let waits: [(&str, &str, &[&str]); 3] = [
+        (
+            "gfx1100",
+            "lds_direct_load v2 wait_vdst:0",
+            &[
+                "s_waitcnt vmcnt(0)",
+                "s_waitcnt_vscnt null, 0x0",
+                "s_waitcnt lgkmcnt(0)",
+            ],
+        ),
+        (
+            "gfx1151",
+            "lds_direct_load v2 wait_vdst:0",
+            &[
+                "s_waitcnt vmcnt(0)",
+                "s_waitcnt_vscnt null, 0x0",
+                "s_waitcnt lgkmcnt(0)",
+            ],
+        ),
+        (
+            "gfx1201",
+            "ds_direct_load v2 wait_va_vdst:0 wait_vm_vsrc:1",
+            &[
+                "s_wait_loadcnt 0x0",
+                "s_wait_storecnt 0x0",
+                "s_wait_dscnt 0x0",
+            ],
+        ),
+    ];
+    for (chip, load, waits) in waits {
+        let found = |access: &str, between: &[&str]| {
+            let lines = [&[access], between, &[load]].concat();
+            met(chip, 32, &lines) == [(Rule::DirectMemory, lines.len() - 1)]
+        };
+        let vsrc = match chip {
+            "gfx1201" => "s_wait_alu depctr_vm_vsrc(0)",
+            _ => "s_waitcnt_depctr depctr_vm_vsrc(0)",
+        };
+        for (kind, access) in [
+            "global_load_b32 v4, v2, s[0:1]",
+            "global_store_b32 v4, v2, s[0:1]",
+            "ds_store_b32 v4, v2",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert!(found(access, &[]), "{chip}: {access}");
+            for cure in [vsrc, OTHER, "s_wait_idle"] {
+                assert!(!found(access, &[cure]), "{chip}: {access}, {cure}");
+            }
+            for (counter, wait) in waits.iter().enumerate() {
+                assert_eq!(
+                    found(access, &[wait]),
+                    counter != kind,
+                    "{chip}: {access}, {wait}"
+                );
+            }
+        }
+        assert!(!found("ds_store_b32 v4, v3", &[]), "{chip}");
+        assert!(
+            !found("buffer_load_b32 v4, v3, s[0:3], 0 offen", &[]),
+            "{chip}"
+        );
+    }
+    let load = "ds_direct_load v2 wait_va_vdst:0 wait_vm_vsrc:0";
+    assert_eq!(met("gfx1201", 32, &["ds_store_b32 v4, v2", load]), []);
 }
 
 #[test]
