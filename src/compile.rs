@@ -1,8 +1,8 @@
 //! From a spec to a code object.
 
-use crate::{Error, launch};
+use crate::{Error, launch, report::occupancy};
 use std::time::Instant;
-use tilefold_dialect::{spec::Spec, tile};
+use tilefold_dialect::{problem, spec::Spec, tile};
 use tilefold_passes::{
     ARGUMENTS, Plan, lower,
     search::{Proposal, Proposals, Search, schedules::Limits},
@@ -80,9 +80,10 @@ const RETRIES: usize = 12;
 /// search goes on to kernels that have as many more registers to spare as went to memory; only
 /// where none is left the one that spills least is kept.
 ///
-/// Best is: fewest instructions of the main loop for each matrix instruction's worth of what is
-/// asked for (tiles that reach over the edges of C do more), then fewest conflict cycles, then
-/// fewest vector registers, then the order in which the search proposes.
+/// Best is what [`Score::compare`] puts first: fewest instructions of the main loop for each matrix
+/// instruction's worth of what is asked for (tiles that reach over the edges of C do more), then
+/// fewest conflict cycles, then most workgroups side by side, then the order in which the search
+/// proposes.
 ///
 /// # Errors
 /// [`Error::Spec`] where the spec asks for what the chip or this version cannot do; the other
@@ -277,6 +278,8 @@ pub struct Score {
     pub conflict_cycles: i64,
     /// Vector registers.
     pub vgprs: u32,
+    /// Whole workgroups that a compute unit holds with so many registers and so much LDS.
+    pub resident: u32,
 }
 
 impl Score {
@@ -290,7 +293,7 @@ impl Score {
             sgpr_spills: resources.sgpr_spills,
             scratch_bytes: resources.scratch_bytes,
             instructions_per_mma: resources.main_loop.as_ref().map_or(f64::INFINITY, per_mma),
-            waste: proposal.figures.map_or(1.0, |figures| figures.waste),
+            waste: waste(&compiled.plan),
             conflict_cycles: proposal
                 .layouts
                 .iter()
@@ -298,12 +301,14 @@ impl Score {
                 .map(|found| found.best.cost.conflict_cycles)
                 .sum(),
             vgprs: resources.vgprs,
+            resident: occupancy(compiled).workgroups,
         }
     }
 
-    /// Whether anything goes through scratch memory.
+    /// Whether anything goes through scratch memory. Scalar registers that lanes of vector
+    /// registers hold do not.
     pub fn spills(&self) -> bool {
-        self.vgpr_spills + self.sgpr_spills + self.scratch_bytes > 0
+        self.vgpr_spills > 0 || self.scratch_bytes > 0
     }
 
     /// Instructions of the main loop for each matrix instruction's worth of what is asked for.
@@ -311,15 +316,30 @@ impl Score {
         self.instructions_per_mma * self.waste
     }
 
-    /// Fewest spills, then fewest instructions, conflict cycles and registers.
+    /// What goes to memory first: bytes of it, then vector registers. Then fewest instructions,
+    /// fewest conflict cycles, most workgroups side by side (registers that let no more of them be
+    /// resident are worth nothing), and fewest scalar registers that lanes of vector registers hold:
+    /// each costs instructions, which where they are in the main loop are counted.
     pub fn compare(&self, other: &Self) -> std::cmp::Ordering {
-        let spilled = |score: &Self| score.vgpr_spills + score.sgpr_spills;
-        (spilled(self), self.scratch_bytes)
-            .cmp(&(spilled(other), other.scratch_bytes))
+        (self.scratch_bytes, self.vgpr_spills)
+            .cmp(&(other.scratch_bytes, other.vgpr_spills))
             .then(self.instructions().total_cmp(&other.instructions()))
             .then(self.conflict_cycles.cmp(&other.conflict_cycles))
-            .then(self.vgprs.cmp(&other.vgprs))
+            .then(other.resident.cmp(&self.resident))
+            .then(self.sgpr_spills.cmp(&other.sgpr_spills))
     }
+}
+
+/// Elements of C that a plan computes for each that is asked for.
+fn waste(plan: &Plan) -> f64 {
+    let reached = |extent: problem::Extent, tile: i64| {
+        let exact = extent.exact().filter(|extent| *extent > 0);
+        exact.map_or(1.0, |extent| {
+            ((extent - 1) / tile + 1) as f64 * tile as f64 / extent as f64
+        })
+    };
+    let [m, n, _] = plan.block;
+    reached(plan.problem.m, m) * reached(plan.problem.n, n)
 }
 
 fn kernel_info(plan: &Plan) -> KernelInfo {

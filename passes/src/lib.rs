@@ -65,6 +65,7 @@ mod interleave;
 mod lay_out_lds;
 mod lower;
 mod one_buffer;
+mod order;
 mod order_blocks;
 mod partition;
 mod pipeline;

@@ -157,6 +157,27 @@ pub fn copy_layout(
     ])
 }
 
+/// Threads along and across the lines of a `tile` that `threads` threads copy, each moving `width`
+/// neighbours along coordinate `along` at once: as many along as divide both.
+///
+/// `None` where the threads cannot share the tile evenly that way.
+pub(crate) fn shared_by(
+    tile: [i64; 2],
+    along: usize,
+    threads: i64,
+    width: i64,
+) -> Option<[i64; 2]> {
+    if threads < 1 || width < 1 || tile[along] < 1 || tile[along] % width != 0 {
+        return None;
+    }
+    let (mut side_by_side, mut rest) = (threads, tile[along] / width);
+    while rest != 0 {
+        (side_by_side, rest) = (rest, side_by_side % rest);
+    }
+    let above = threads / side_by_side;
+    (tile[1 - along] % above == 0).then_some([side_by_side, above])
+}
+
 /// Thread and value layouts that copy a `tile` with `threads` threads, each moving `width`
 /// neighbours along coordinate `along` at once and consecutive threads moving on along it.
 ///
@@ -168,18 +189,7 @@ pub fn copy_threads(
     width: i64,
 ) -> Option<(Layout, Layout)> {
     let across = 1 - along;
-    if tile[along] % width != 0 {
-        return None;
-    }
-    let runs = tile[along] / width;
-    // As many threads along a run of memory as divide both, the rest across.
-    let along_threads = (1..=threads)
-        .rev()
-        .find(|n| threads % n == 0 && runs % n == 0)?;
-    let across_threads = threads / along_threads;
-    if tile[across] % across_threads != 0 {
-        return None;
-    }
+    let [along_threads, across_threads] = shared_by(tile, along, threads, width)?;
     let mut thread_modes = [(0, 0); 2];
     thread_modes[along] = (along_threads, 1);
     thread_modes[across] = (across_threads, along_threads);

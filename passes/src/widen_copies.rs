@@ -9,7 +9,7 @@ use crate::{
     access::{Ownership, in_matrix},
     plan::Plan,
     rewrite,
-    tiling::copy_layout,
+    tiling::{MmaLayouts, copy_layout},
     widen_epilogue::Epilogue,
 };
 use melior::{
@@ -67,6 +67,23 @@ pub fn access_elements(plan: &Plan) -> Result<[i64; 3], LayoutError> {
     Ok(widths)
 }
 
+/// Elements that one read of a fragment and one store of a copy move, of A and of B, once they are
+/// as wide as the tiles' layouts in LDS allow.
+///
+/// # Errors
+/// A [`LayoutError`] where the algebra cannot lay the plan's tiles out.
+pub fn shared_elements(plan: &Plan) -> Result<[[i64; 2]; 2], LayoutError> {
+    let mma = MmaLayouts::new(plan.atom, plan.block, &plan.wave_layout)?;
+    let mut widths = [[1; 2]; 2];
+    for (operand, fragments) in [mma.a, mma.b].iter().enumerate() {
+        let placement = Placement::of(&plan.lds[operand], plan.input());
+        let tile = [plan.block[operand], plan.block[2]];
+        let stores = copy_layout(&plan.copies[operand].0, &plan.stores[operand], tile)?;
+        widths[operand] = [placement.width(fragments), placement.width(&stores)];
+    }
+    Ok(widths)
+}
+
 /// Widens what reads and writes LDS to what the tiles' layouts there allow.
 pub fn widen_shared<'c>(
     context: &'c Context,
@@ -119,11 +136,15 @@ struct Placement {
 impl Placement {
     fn new(lds: OperationRef<'_, '_>, element: ElementType) -> Result<Self, PassError> {
         let layout: ComposedLayout = text(&lds, "layout")?.parse()?;
+        Ok(Self::of(&layout, element))
+    }
+
+    fn of(layout: &ComposedLayout, element: ElementType) -> Self {
         let offsets = (0..layout.size()).map(|index| layout.at(index)).collect();
-        Ok(Self {
+        Self {
             offsets,
             limit: elements_of_128_bits(element),
-        })
+        }
     }
 
     fn width(&self, layout: &Layout) -> i64 {

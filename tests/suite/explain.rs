@@ -167,7 +167,8 @@ fn every_choice_is_explained(json: &Value) {
             | "compiled-spills"
             | "compiled-instructions"
             | "compiled-conflicts"
-            | "compiled-registers" => {
+            | "compiled-occupancy"
+            | "compiled-scalars" => {
                 assert!(!other.is_null(), "{choice}");
             }
             _ => panic!("{name} was decided by {decided}"),

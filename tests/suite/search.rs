@@ -9,7 +9,6 @@ use tilefold::{
     CompileOptions, Compiled, ElementType, Extent, Gemm, Inputs, LdsLayout, OperandLayout, Outcome,
     Prefetch, RunOptions, Spec, compile, compile_plan, run,
 };
-use tilefold_dialect::atoms::MmaAtom;
 use tilefold_passes::search::{
     plans_without,
     schedules::{self, Choices, Open, rules},
@@ -79,13 +78,7 @@ fn both_sides_of_every_rule_compute_the_same() {
         let spec = problem(chip, Extent::Any, input).accumulate(accumulate);
         tilefold::Plan::complete(&spec.build().unwrap()).unwrap()
     });
-    let opens = plans.each_ref().map(|plan| Open {
-        machine: plan.machine,
-        problem: &plan.problem,
-        atoms: MmaAtom::of_types(chip, plan.input(), plan.atom.accumulator).collect(),
-        fixed: Vec::new(),
-        without: &[],
-    });
+    let opens = plans.each_ref().map(Open::of);
     let base = |block, waves, buffers, prefetch, ahead, group_rows| Choices {
         block,
         waves,

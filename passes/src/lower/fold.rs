@@ -4,10 +4,14 @@ use super::{
     Lowered, Lowering, Staged, emit::Emit, global::TileLoads, multiply::Multiplication,
     pairs::Window,
 };
-use crate::{PassError, rewrite};
+use crate::{
+    PassError,
+    order::{self, Fragment, Reads, Step, reads, steps},
+    rewrite,
+};
 use melior::ir::{Value, operation::OperationRef};
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, VecDeque},
     ops::Range,
     rc::Rc,
 };
@@ -15,6 +19,9 @@ use tilefold_dialect::{
     plan::Lead,
     tile::{integer, layout, text},
 };
+
+/// Bits of the widest access.
+const WIDEST_BITS: i64 = 128;
 
 /// What goes between matrix instructions, and when.
 pub struct Order {
@@ -28,97 +35,24 @@ pub struct Order {
     pub priority: i64,
 }
 
-/// A fragment: operand, K slice, index along m or n.
-pub type Fragment = (usize, i64, i64);
-
-/// When fragments are read.
-struct Reads {
-    /// Before all matrix instructions.
-    first: Vec<Fragment>,
-    /// Just before each of them.
-    before: Vec<Vec<Fragment>>,
-}
-
-/// Groups the steps by `ahead`, and spreads the reads of a group over the group before it. Of a
-/// group's fragments the one that is used first is read last: LDS answers in order, so that a
-/// single wait then covers the group.
-fn reads(steps: &[Step], ahead: usize) -> Reads {
-    let mut known = HashSet::new();
-    let mut groups = steps.chunks(ahead).map(|group| {
-        let used = group.iter().flat_map(|step| step.fragments());
-        let mut new: Vec<_> = used.filter(|fragment| known.insert(*fragment)).collect();
-        new.reverse();
-        new
-    });
-    let first = groups.next().unwrap_or_default();
-    let mut before = vec![Vec::new(); steps.len()];
-    for (index, group) in groups.enumerate() {
-        let count = group.len();
-        for (place, fragment) in group.into_iter().enumerate() {
-            before[index * ahead + place * ahead / count].push(fragment);
-        }
-    }
-    Reads { first, before }
-}
-
-/// One matrix instruction of a wave's tile: K slice, part of it where an atom has several
-/// instructions, and accumulator along m and n.
-#[derive(Clone, Copy)]
-struct Step {
-    slice: i64,
-    part: i64,
-    m: i64,
-    n: i64,
-}
-
-impl Step {
-    /// The fragments that it reads: (operand, slice, index).
-    fn fragments(self) -> [Fragment; 2] {
-        [(0, self.slice, self.m), (1, self.slice, self.n)]
-    }
-}
-
 /// The matrix instructions of a tile in their order, and the fragments that have been read.
 pub struct Reader<'c> {
     order: Order,
     steps: Vec<Step>,
-    due: Reads,
+    due: VecDeque<(usize, Fragment)>,
+    /// So many of those due go before everything else.
+    first: usize,
     fragments: HashMap<Fragment, Value<'c, 'c>>,
 }
 
 impl<'c> Reader<'c> {
-    /// K slice after K slice, and in each the fragments of the operand that leads one by one,
-    /// every one against all of the other operand's: the first instructions of those atoms, then
-    /// the second ones, so that none adds to what the one before it has just begun to add to.
+    /// The order of a multiplication.
     pub fn new(multiplication: &Multiplication<'c>, order: Order) -> Self {
-        let [repeat_m, repeat_n, repeat_k] = multiplication.repeat;
-        let parts = multiplication.parts;
-        let (outer, inner) = match order.lead {
-            0 => (repeat_m, repeat_n),
-            _ => (repeat_n, repeat_m),
-        };
-        let lead = order.lead;
-        let step = move |slice, part, outer, inner| match lead {
-            0 => Step {
-                slice,
-                part,
-                m: outer,
-                n: inner,
-            },
-            _ => Step {
-                slice,
-                part,
-                m: inner,
-                n: outer,
-            },
-        };
-        let line = move |slice, part, at| (0..inner).map(move |other| step(slice, part, at, other));
-        let lines = move |slice, at| (0..parts).flat_map(move |part| line(slice, part, at));
-        let steps: Vec<Step> = (0..repeat_k)
-            .flat_map(|slice| (0..outer).flat_map(move |at| lines(slice, at)))
-            .collect();
+        let steps = steps(multiplication.repeat, multiplication.parts, order.lead);
+        let Reads { first, due } = reads(&steps, order.ahead);
         Self {
-            due: reads(&steps, order.ahead.max(1)),
+            due: due.into(),
+            first,
             order,
             steps,
             fragments: HashMap::new(),
@@ -234,15 +168,12 @@ impl<'c> Lowering<'c, '_> {
         range: Range<usize>,
     ) -> Result<[Vec<Value<'c, 'c>>; 2], PassError> {
         let lead = reader.order.lead;
-        let longest = loads.iter().map(TileLoads::len).max().unwrap_or(0);
-        let mut queue = (0..longest)
-            .flat_map(|index| (0..loads.len()).map(move |turn| (turn ^ lead, index)))
-            .filter(|(operand, index)| *index < loads[*operand].len());
+        let counts = [0, 1].map(|operand| loads.get(operand).map_or(0, TileLoads::len));
+        let mut queue = order::loads(counts, lead);
         let mut staged = [Vec::new(), Vec::new()];
         self.window = Some(Window::default());
-        for fragment in std::mem::take(&mut reader.due.first) {
-            let value = self.fragment(emit, multiplication, fragment)?;
-            reader.fragments.insert(fragment, value);
+        for _ in 0..std::mem::take(&mut reader.first) {
+            self.read_ahead(emit, multiplication, reader)?;
         }
         for at in range {
             if at % reader.order.cadence == 0
@@ -250,9 +181,8 @@ impl<'c> Lowering<'c, '_> {
             {
                 staged[operand].push(loads[operand].load(emit, index));
             }
-            for fragment in std::mem::take(&mut reader.due.before[at]) {
-                let value = self.fragment(emit, multiplication, fragment)?;
-                reader.fragments.insert(fragment, value);
+            while reader.due.front().is_some_and(|(before, _)| *before == at) {
+                self.read_ahead(emit, multiplication, reader)?;
             }
             let step = reader.steps[at];
             let read = step.fragments().map(|fragment| reader.fragments[&fragment]);
@@ -270,6 +200,26 @@ impl<'c> Lowering<'c, '_> {
             staged[operand].push(loads[operand].load(emit, index));
         }
         Ok(staged)
+    }
+
+    /// Reads the next fragment. Reads as wide as there are keep their order, which LLVM's scheduler would
+    /// turn about, and wait in the middle of them; narrower ones it joins.
+    fn read_ahead(
+        &mut self,
+        emit: &Emit<'c>,
+        multiplication: &Multiplication<'c>,
+        reader: &mut Reader<'c>,
+    ) -> Result<(), PassError> {
+        let Some((_, fragment)) = reader.due.pop_front() else {
+            return Ok(());
+        };
+        let value = self.fragment(emit, multiplication, fragment)?;
+        reader.fragments.insert(fragment, value);
+        let bits = multiplication.read_elements(fragment.0) * i64::from(self.plan.input().bits());
+        if bits == WIDEST_BITS {
+            hold_order(emit);
+        }
+        Ok(())
     }
 
     /// One matrix instruction, which nothing passes.

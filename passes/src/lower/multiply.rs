@@ -3,11 +3,11 @@
 use super::{
     Lowered, Lowering,
     emit::Emit,
-    fold::{Fragment, Order, Reader, lead},
+    fold::{Order, Reader, lead},
     registers::regroup,
     shared::Shared,
 };
-use crate::{PassError, rewrite};
+use crate::{PassError, order::Fragment, rewrite};
 use melior::ir::{Type, Value, operation::OperationRef};
 use std::rc::Rc;
 use tilefold_dialect::{
@@ -32,6 +32,11 @@ pub struct Multiplication<'c> {
 }
 
 impl<'c> Multiplication<'c> {
+    /// Elements of one LDS load of operand 0 (A) or 1 (B).
+    pub fn read_elements(&self, operand: usize) -> i64 {
+        self.widths[operand]
+    }
+
     /// A fragment of A and one of B in the order in which the atom takes them.
     pub fn ordered(&self, [a, b]: [Value<'c, 'c>; 2]) -> [Value<'c, 'c>; 2] {
         if self.b_first { [b, a] } else { [a, b] }

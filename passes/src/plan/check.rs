@@ -233,16 +233,8 @@ pub fn order(spec: &Spec) -> Schedule {
     }
 }
 
-/// Whether the block is whole atoms for every wave, and the wave has registers for its part.
-pub fn tile(
-    spec: &Spec,
-    machine: &Machine,
-    atom: &MmaAtom,
-    block: [i64; 3],
-    waves: [i64; 2],
-    prefetch: Prefetch,
-    order: &Schedule,
-) -> Checked<()> {
+/// Whether the block is whole atoms for every wave.
+pub fn tile(spec: &Spec, atom: &MmaAtom, block: [i64; 3], waves: [i64; 2]) -> Checked<()> {
     let need = [
         atom.shape[0] * waves[0],
         atom.shape[1] * waves[1],
@@ -267,10 +259,25 @@ pub fn tile(
             );
         }
     }
-    // What does not fit would go through memory in the main loop, and take LLVM minutes. This
-    // bounds the matrix instructions of a K tile too, all of which are unrolled: along m and n by
-    // registers, along k by LDS.
-    let need = Registers::of(atom, block, waves, prefetch, order);
+    Ok(())
+}
+
+/// Whether a wave has registers for its part of the block: what does not fit would go through
+/// memory in the main loop, and take LLVM minutes. With what LDS holds this bounds the matrix
+/// instructions of a K tile too, all of which are unrolled. `loads` are those of a thread for the
+/// tiles of A and B.
+#[allow(clippy::too_many_arguments, reason = "each is a choice of its own")]
+pub fn registers(
+    spec: &Spec,
+    machine: &Machine,
+    atom: &MmaAtom,
+    block: [i64; 3],
+    waves: [i64; 2],
+    loads: [i64; 2],
+    prefetch: Prefetch,
+    order: &Schedule,
+) -> Checked<()> {
+    let need = Registers::of(atom, block, waves, loads, prefetch, order);
     let addressable = i64::from(machine.vgpr.addressable);
     if need.most() <= addressable {
         return Ok(());

@@ -16,7 +16,7 @@ pub(crate) use check::{
 };
 pub(crate) use lines::loaded_elements;
 pub use registers::Registers;
-pub(crate) use registers::packed;
+pub(crate) use registers::{interleaved, packed};
 pub use shared::elements as buffer_elements;
 
 use crate::{
@@ -120,7 +120,7 @@ impl Plan {
         // First, since it bounds the work of all that walks over the elements of a tile.
         let fits = |sizes| shared::fits(spec, machine, atom, tiles, sizes, buffers);
         fits(tiles.map(|[rows, depth]| rows * depth))?;
-        check::tile(spec, machine, atom, block, waves, prefetch, &schedule)?;
+        check::tile(spec, atom, block, waves)?;
         let wave_layout = match &partial.mma.waves {
             Some(layout) => Ok(layout.clone()),
             None => Layout::row_major(&waves),
@@ -134,6 +134,13 @@ impl Plan {
         let copy =
             |operand| copy::copy(spec, &problem, operand, tiles[operand], threads, load, atom);
         let copies = [copy(0)?, copy(1)?];
+        let loads = [0, 1].map(|operand| {
+            let [rows, depth] = tiles[operand];
+            rows * depth / (copies[operand].elements * threads)
+        });
+        check::registers(
+            spec, machine, atom, block, waves, loads, prefetch, &schedule,
+        )?;
         let choices =
             [&partial.lds.a, &partial.lds.b].map(|choice| choice.clone().unwrap_or(defaults::LDS));
         let place =

@@ -1,6 +1,7 @@
 //! Vector registers of a wave, as a function of its plan.
 
 use super::Schedule;
+use crate::order::{Interleaved, Taken};
 use tilefold_dialect::{
     atoms::MmaAtom,
     plan::{Lead, Prefetch},
@@ -16,61 +17,91 @@ pub struct Registers {
     pub fragments: i64,
     /// Of what is on the way from memory to LDS.
     pub staged: i64,
-    /// Whether that waits while fragments are multiplied.
-    pub waits: bool,
+    /// Of both at the same time, at most.
+    pub both: i64,
 }
 
 impl Registers {
     /// Those of a wave of `waves` = (m, n) that share a block of `block` = (m, n, k), which is
-    /// whole atoms for each.
+    /// whole atoms for each; `loads` are those of a thread for the tiles of A and B.
     pub fn of(
         atom: &MmaAtom,
         block: [i64; 3],
         waves: [i64; 2],
+        loads: [i64; 2],
         prefetch: Prefetch,
         schedule: &Schedule,
     ) -> Self {
-        let [m, n] = [0, 1].map(|axis| block[axis] / (atom.shape[axis] * waves[axis]));
+        let order = interleaved(atom, block, waves, loads, schedule);
+        let taken = match prefetch {
+            Prefetch::Interleaved => Some(order.take()),
+            _ => None,
+        };
+        Self::with(atom, &order, prefetch, taken)
+    }
+
+    /// The same of an order that has been followed, where it is one.
+    pub(crate) fn with(
+        atom: &MmaAtom,
+        order: &Interleaved,
+        prefetch: Prefetch,
+        taken: Option<Taken>,
+    ) -> Self {
+        let [m, n, _] = order.repeat;
         let rows = if packed(atom) { (m + 1) / 2 } else { m };
-        let (outer, inner) = match schedule.lead {
-            Lead::A => (m, n),
-            Lead::B => (n, m),
+        let [a, b] = order.staged;
+        let staged = match prefetch {
+            // One after the other.
+            Prefetch::None => a.max(b),
+            _ => a + b,
         };
-        // Instructions of a row of accumulators, which share a fragment.
-        let line = inner * atom.instructions;
-        // Interleaved multiplications keep the order of the plan: the fragments of a row of
-        // accumulators, and those read ahead of it. Others are ordered by the code generator.
-        let in_flight = match (prefetch, schedule.ahead) {
-            (Prefetch::None | Prefetch::Burst, _) => m.min(n) + 1,
-            (_, 1) => inner + 2,
-            (_, ahead) if ahead < inner => inner + 3,
-            (_, ahead) if ahead < outer * line => 2 * inner + 1 + (ahead / line.max(1)).max(1),
-            _ => 2 * (outer + inner),
-        };
-        let carried = [block[0], block[1]].map(|extent| {
-            let bits = extent * block[2] * i64::from(atom.input.bits());
-            bits / (32 * waves[0] * waves[1] * atom.wave)
-        });
+        // Interleaved multiplications keep the order of the plan. Others are ordered by the code
+        // generator.
+        let fragments = (m.min(n) + 1) * order.fragment;
         Self {
             accumulators: rows * n * atom.cd.vgprs(),
-            fragments: in_flight * atom.input_vgprs(),
-            staged: match prefetch {
-                // One after the other.
-                Prefetch::None => carried[0].max(carried[1]),
-                _ => carried[0] + carried[1],
+            fragments: taken.map_or(fragments, |taken| taken.fragments),
+            staged,
+            both: match (taken, prefetch) {
+                (Some(taken), _) => taken.registers,
+                (None, Prefetch::None) => fragments.max(staged),
+                _ => fragments + staged,
             },
-            waits: prefetch != Prefetch::None,
         }
     }
 
     /// The most at any time.
     pub fn most(&self) -> i64 {
-        self.accumulators
-            + if self.waits {
-                self.fragments + self.staged
-            } else {
-                self.fragments.max(self.staged)
-            }
+        self.accumulators + self.both
+    }
+}
+
+/// The order of a wave's part of a tile.
+pub(crate) fn interleaved(
+    atom: &MmaAtom,
+    block: [i64; 3],
+    waves: [i64; 2],
+    loads: [i64; 2],
+    schedule: &Schedule,
+) -> Interleaved {
+    let repeat = |axis: usize| {
+        let waves = waves.get(axis).copied().unwrap_or(1);
+        block[axis] / (atom.shape[axis] * waves)
+    };
+    let carried = |extent: i64| {
+        let bits = extent * block[2] * i64::from(atom.input.bits());
+        bits / (32 * waves[0] * waves[1] * atom.wave)
+    };
+    Interleaved {
+        repeat: [0, 1, 2].map(repeat),
+        parts: atom.instructions,
+        lead: usize::from(schedule.lead == Lead::B),
+        ahead: schedule.ahead,
+        cadence: schedule.cadence,
+        commit: schedule.commit,
+        loads,
+        fragment: atom.input_vgprs(),
+        staged: [carried(block[0]), carried(block[1])],
     }
 }
 

@@ -17,7 +17,7 @@ pub use why::alternatives;
 use crate::plan::{Plan, load_of, mma_of, plain_problem, prefetch_of};
 use layouts::LayoutSearch;
 use placing::{Placed, Placing};
-use schedules::{Choices, Leaf, Limits, Open, Reason, Refused, ScheduleSearch, Step};
+use schedules::{Choices, Leaf, Limits, Open, Reason, Refused, Said, ScheduleSearch, Step};
 use std::cell::RefCell;
 use tilefold_dialect::{
     atoms::MmaAtom,
@@ -127,13 +127,15 @@ impl<'a> Search<'a> {
             .map_err(|unknown| spec.error("arch", unknown.to_string(), "take a known chip"))?;
         let problem = plain_problem(spec)?;
         let atom = mma_of(spec, machine, &problem)?;
-        load_of(spec, atom)?;
+        let load = load_of(spec, atom)?;
         prefetch_of(spec)?;
+        let said = [0, 1].map(|operand| Said::of(&problem, &spec.plan, load, atom.input, operand));
         let open = Open {
             machine,
             problem: &problem,
             atoms: atoms(spec, atom),
             fixed: fixed(&spec.plan, atom),
+            said,
             without,
         };
         let (kernels, found) = match schedules::search_within(&open, limits) {
@@ -190,6 +192,10 @@ impl<'a> Search<'a> {
                     if without.contains(&"addresses") {
                         plan.address_rules.clear();
                     }
+                    // Of what was found accesses are as wide as the plan has them.
+                    let figures = figures.map(|figures| {
+                        schedules::weigh_plan(&open, &choices, &plan).unwrap_or(figures)
+                    });
                     proposals.plans.push(Proposal {
                         plan,
                         chain: match figures {

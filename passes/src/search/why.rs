@@ -2,9 +2,9 @@
 
 use super::{
     atoms, fixed, schedules,
-    schedules::{Alternatives, Choices, Limits, Open},
+    schedules::{Alternatives, Choices, Limits, Open, Said},
 };
-use crate::plan::{Plan, mma_of, plain_problem};
+use crate::plan::{Plan, load_of, mma_of, plain_problem};
 use tilefold_dialect::spec::{Spec, SpecError};
 
 /// For every choice of a plan that completes `spec` the best kernel with another value, among those
@@ -20,11 +20,13 @@ pub fn alternatives(
 ) -> Result<Option<Alternatives>, SpecError> {
     let problem = plain_problem(spec)?;
     let atom = mma_of(spec, plan.machine, &problem)?;
+    let load = load_of(spec, atom)?;
     let open = Open {
         machine: plan.machine,
         problem: &problem,
         atoms: atoms(spec, atom),
         fixed: fixed(&spec.plan, atom),
+        said: [0, 1].map(|operand| Said::of(&problem, &spec.plan, load, atom.input, operand)),
         without: &[],
     };
     Ok(schedules::alternatives(&open, &Choices::of(plan), limits))

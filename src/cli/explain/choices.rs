@@ -274,12 +274,9 @@ impl Case<'_> {
         let (Some(plan), Some(other)) = (self.scores.get(self.kept), self.scores.get(index)) else {
             return ("order", "not compiled to compare".into());
         };
-        if (plan.vgpr_spills + plan.sgpr_spills, plan.scratch_bytes)
-            != (other.vgpr_spills + other.sgpr_spills, other.scratch_bytes)
-        {
+        if (plan.scratch_bytes, plan.vgpr_spills) != (other.scratch_bytes, other.vgpr_spills) {
             let spills = |it: &Score| {
-                let registers = it.vgpr_spills + it.sgpr_spills;
-                format!("{registers} registers and {} bytes", it.scratch_bytes)
+                format!("{} VGPRs and {} bytes", it.vgpr_spills, it.scratch_bytes)
             };
             let reason = format!(
                 "compiled, {} spilled against {}",
@@ -305,9 +302,19 @@ impl Case<'_> {
             );
             return ("compiled-conflicts", reason);
         }
-        if plan.vgprs != other.vgprs {
-            let reason = format!("compiled, {} VGPRs against {}", plan.vgprs, other.vgprs);
-            return ("compiled-registers", reason);
+        if plan.resident != other.resident {
+            let reason = format!(
+                "compiled, {} workgroups side by side against {}",
+                plan.resident, other.resident
+            );
+            return ("compiled-occupancy", reason);
+        }
+        if plan.sgpr_spills != other.sgpr_spills {
+            let reason = format!(
+                "compiled, {} SGPRs in lanes of VGPRs against {}",
+                plan.sgpr_spills, other.sgpr_spills
+            );
+            return ("compiled-scalars", reason);
         }
         let reason = "compiled to equal counts: the first in a fixed order is taken";
         ("order", reason.into())

@@ -5,7 +5,6 @@
 
 use super::{
     Choices, Figures, Kind, Leaf, Limits, MARGIN, Open, Options, Reason, Refused, Weighed, Weigher,
-    counts::repeats,
 };
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -115,11 +114,7 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, limits: &Limits) -> Optio
             }
         }
     };
-    let schedule = [Kind::Prefetch, Kind::Ahead, Kind::Lead, Kind::Group];
-    let per_buffers: usize = schedule
-        .iter()
-        .map(|kind| options.values(*kind).len())
-        .product();
+    let per_buffers = options.per_buffers();
     let per_tile = options.buffers.len() * per_buffers;
     let tile_kinds = Options::TILE;
     let with_buffers = [&tile_kinds[..], &[Kind::Buffers]].concat();
@@ -259,13 +254,6 @@ fn judge(
                 Some(choices.waves[0] * choices.waves[1]),
                 Some(i64::from(machine.max_waves_per_workgroup)),
             ],
-            Reason::ReadTooFar => {
-                let instructions = open.atom(choices).map(|atom| {
-                    let [along_m, along_n, _] = repeats(atom, choices);
-                    along_m * along_n * atom.instructions
-                });
-                [Some(choices.ahead), instructions]
-            }
             _ => [None; 2],
         };
         Refusal {

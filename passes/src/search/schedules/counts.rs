@@ -2,16 +2,14 @@
 //!
 //! Compared with compiled kernels in `tests/suite/estimates.rs`.
 
-use super::Choices;
-use crate::describe::order;
-use tilefold_dialect::{atoms::MmaAtom, plan::Prefetch, problem::Problem};
-
-/// Bytes of the widest access.
-const WIDEST: i64 = 16;
-/// Scalar instructions of a step: descriptors of both operands, the loop, and barriers.
-const STEP: i64 = 15;
-/// More of them where an operand lies across K, whose descriptor is bounded anew by each step.
-const BOUNDED: i64 = 8;
+use super::{Choices, Widths};
+use crate::{describe::order, order::Taken};
+use tilefold_dialect::{
+    atoms::MmaAtom,
+    plan::{Commit, Prefetch},
+    problem::Problem,
+};
+use tilefold_machine::{Generation, Machine};
 
 /// Instructions of a wave for one K tile.
 #[derive(Clone, Copy, Debug)]
@@ -30,60 +28,96 @@ pub(super) struct Counts {
     pub waits: i64,
     /// Scalar instructions.
     pub scalar: i64,
+    /// Barriers, priorities and marks of what goes together.
+    pub other: i64,
 }
 
 impl Counts {
-    /// Those of a kernel, whose waves have whole atoms.
-    pub fn of(problem: &Problem, atom: &MmaAtom, choices: &Choices) -> Self {
-        let Choices { block, waves, .. } = *choices;
+    /// Those of a kernel, whose waves have whole atoms: `widths` is what its accesses move, and
+    /// `taken` what its order takes, where it is interleaved.
+    pub fn of(
+        machine: &Machine,
+        problem: &Problem,
+        atom: &MmaAtom,
+        choices: &Choices,
+        widths: &Widths,
+        taken: Option<Taken>,
+    ) -> Self {
+        let Choices { waves, .. } = *choices;
         let [rm, rn, rk] = repeats(atom, choices);
         let mma = rm * rn * rk * atom.instructions;
         let element = i64::from(atom.input.bits()) / 8;
-        let threads = waves[0] * waves[1] * atom.wave;
-        let loads = [block[0], block[1]].map(|rows| rows * block[2] * element / (WIDEST * threads));
+        let loads = loads(atom, choices, widths);
         let fragment = atom.input_values() * element;
-        let read = WIDEST.min(fragment);
         let across = across(problem);
-        let (mut stores, mut moves) = (0, 0);
-        for operand in 0..2 {
-            let count = loads[operand];
-            if across[operand] {
-                // A thread has so many neighbours along K, from as many loads.
-                let run = (1 << count.max(1).trailing_zeros()) * element;
-                let width = if run >= read { WIDEST } else { run };
-                stores += count * WIDEST / width;
-                // Halves of a register are gathered by one permute, its bytes by two; bytes that
-                // are stored alone are shifted, every other one.
-                moves += match (element, width.min(4)) {
-                    (1, 2) => 4 * count,
-                    (1, _) => 8 * count,
-                    (2, 4) => 4 * count,
-                    _ => 0,
-                };
-            } else {
-                stores += count;
-                // Halves of two loads are stored together where fragments are read by halves.
-                if read < WIDEST && count % 2 == 0 {
-                    moves += count;
-                }
-            }
+        let (mut reads, mut stores, mut moves, mut single) = (0, 0, 0, true);
+        for (operand, repeat) in [rm, rn].into_iter().enumerate() {
+            let width = widths.reads[operand];
+            let pieces = fragment / width;
+            // LLVM joins two of 32 or 64 bits.
+            let joined = matches!(width, 4 | 8);
+            reads += match (joined, pieces) {
+                (true, 2..) => repeat * rk * ((pieces + 1) / 2),
+                _ => repeat * rk * pieces,
+            };
+            single &= joined && pieces == 1;
+            let bytes = loads[operand] * widths.loads[operand];
+            let store = widths.stores[operand];
+            stores += (bytes + store - 1) / store;
+            // Halves of a register are gathered by one permute, its bytes by two; halves that are
+            // stored alone are taken where they are, and bytes shifted, every other one.
+            let registers = widths.permuted[operand];
+            moves += match (element, store.min(4)) {
+                (1, 1) => 2 * bytes / 4,
+                (1, 2) => registers,
+                (1, _) if across[operand] => 2 * registers,
+                (2, 2) => 0,
+                _ => registers,
+            };
         }
-        // Reads that are waited for: of each group at most one, and no more than there are.
-        let rows = (rm + rn - 1) * rk;
-        let waits = match choices.prefetch {
-            Prefetch::Interleaved => (mma / choices.ahead).min(rows).max(rk.min(mma)),
-            _ => rows,
+        let threads = waves[0] * waves[1];
+        let barriers = match (threads, choices.buffers) {
+            (1, _) => 0,
+            (_, 1) => 2,
+            _ => 1,
         };
-        let bounded = across.contains(&true);
+        let rdna4 = machine.generation == Generation::Rdna4;
+        let rows = (rm + rn - 1) * rk;
+        if let Some(taken) = taken.filter(|_| single) {
+            reads = taken.pairs;
+        }
+        // Each barrier is waited for what is read before and for what is written, which RDNA 4
+        // counts apart. With one buffer all loads are waited for at the first, with two each by
+        // what stores it.
+        let waits = taken.map_or(rows, |taken| taken.waits)
+            + match (rdna4, choices.buffers, choices.commit) {
+                (true, 1, Commit::End) => 4,
+                (true, 1, Commit::Reads) => 3,
+                (false, 1, Commit::End) => 2,
+                (false, 1, Commit::Reads) => 1,
+                _ => 1 + taken.map_or(loads[0], |taken| taken.stored),
+            };
+        let bounded = across.map(i64::from).iter().sum::<i64>();
+        let scalar = match (rdna4, choices.buffers) {
+            (true, 1) => 11 + if bounded > 0 { 6 } else { 0 },
+            (true, _) => 12 + if bounded > 0 { 5 } else { 0 },
+            (false, 1) => 13 + if bounded > 0 { 8 } else { 0 },
+            (false, _) => 14 + if bounded > 0 { 7 } else { 0 },
+        };
+        let clauses = match choices.prefetch {
+            Prefetch::Interleaved => i64::from(taken.is_some_and(|taken| taken.crowded > 1)),
+            _ => 2,
+        };
         Self {
             mma,
             loads,
-            reads: (rm + rn) * rk * (fragment / read),
+            reads,
             stores,
             moves,
-            waits: waits + 2,
-            scalar: STEP
-                + if bounded { BOUNDED } else { 0 }
+            waits,
+            scalar,
+            other: barriers * if rdna4 { 2 } else { 1 }
+                + clauses
                 + if choices.priority { 2 * mma } else { 0 },
         }
     }
@@ -91,8 +125,17 @@ impl Counts {
     /// All of them for each matrix instruction.
     pub fn per_mma(&self) -> f64 {
         let memory = self.loads[0] + self.loads[1] + self.reads + self.stores;
-        (self.mma + memory + self.moves + self.waits + self.scalar) as f64 / self.mma as f64
+        let rest = self.moves + self.waits + self.scalar + self.other;
+        (self.mma + memory + rest) as f64 / self.mma as f64
     }
+}
+
+/// Loads of a thread for one tile of A and of B.
+pub(super) fn loads(atom: &MmaAtom, choices: &Choices, widths: &Widths) -> [i64; 2] {
+    let Choices { block, waves, .. } = *choices;
+    let element = i64::from(atom.input.bits()) / 8;
+    let threads = waves[0] * waves[1] * atom.wave;
+    [0, 1].map(|operand| block[operand] * block[2] * element / (widths.loads[operand] * threads))
 }
 
 /// The operands whose lines run across K.

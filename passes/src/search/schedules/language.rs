@@ -112,6 +112,21 @@ impl Kind {
 }
 
 impl Leaf {
+    /// The value, where it is a number.
+    pub fn count(self) -> Option<i64> {
+        match self {
+            Leaf::M(count)
+            | Leaf::N(count)
+            | Leaf::K(count)
+            | Leaf::WavesM(count)
+            | Leaf::WavesN(count)
+            | Leaf::Cadence(count)
+            | Leaf::Ahead(count)
+            | Leaf::Group(count) => Some(count),
+            _ => None,
+        }
+    }
+
     /// What is chosen.
     pub fn kind(self) -> Kind {
         match self {

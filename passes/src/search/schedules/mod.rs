@@ -19,6 +19,7 @@ mod options;
 mod reason;
 mod rules;
 mod weigh;
+mod widths;
 
 pub use alternatives::{Alternatives, Decided, Refusal, Why, alternatives};
 pub use finalists::FINALISTS;
@@ -26,13 +27,15 @@ pub use language::{Choice, Choices, Kind, Leaf};
 pub use reason::Reason;
 pub use rules::{Rule, rules};
 pub use weigh::{Figures, Weighed};
+pub use widths::{Said, Widths};
 
 use super::layouts;
+use crate::plan::Plan;
 use egg::{EGraph, FlatTerm, RecExpr, Rewrite, Runner, SimpleScheduler};
 use language::kernel;
 use options::Options;
 use std::{collections::BTreeMap, time::Duration};
-use tilefold_dialect::{atoms::MmaAtom, problem::Problem};
+use tilefold_dialect::{atoms::MmaAtom, plan::PartialPlan, problem::Problem};
 use tilefold_machine::Machine;
 use weigh::Weigher;
 
@@ -81,11 +84,38 @@ pub struct Open<'a> {
     pub atoms: Vec<&'static MmaAtom>,
     /// Choices already made, which the search keeps.
     pub fixed: Vec<Leaf>,
+    /// What is said of the accesses of A and of B.
+    pub said: [Said; 2],
     /// Rule families that are left out.
     pub without: &'a [&'a str],
 }
 
-impl Open<'_> {
+impl<'a> Open<'a> {
+    /// Everything open of a problem, to be multiplied by one of `atoms`, which take the same types.
+    pub fn new(
+        machine: &'static Machine,
+        problem: &'a Problem,
+        atoms: Vec<&'static MmaAtom>,
+    ) -> Self {
+        let any = PartialPlan::default();
+        let said = |operand| Said::of(problem, &any, None, problem.a.element, operand);
+        Self {
+            machine,
+            problem,
+            atoms,
+            fixed: Vec::new(),
+            said: [said(0), said(1)],
+            without: &[],
+        }
+    }
+
+    /// Everything open of what a plan multiplies, and in what types.
+    pub fn of(plan: &'a Plan) -> Self {
+        let atom = plan.atom;
+        let atoms = MmaAtom::of_types(&plan.machine.name, atom.input, atom.accumulator);
+        Self::new(plan.machine, &plan.problem, atoms.collect())
+    }
+
     /// The atom of a kernel with these choices.
     pub fn atom(&self, choices: &Choices) -> Option<&'static MmaAtom> {
         let mut atoms = self.atoms.iter().copied();
@@ -158,6 +188,12 @@ pub fn search_within(open: &Open<'_>, limits: &Limits) -> Result<ScheduleSearch,
 pub fn weigh(open: &Open<'_>, choices: &Choices) -> Result<Figures, Reason> {
     let mut weigher = Weigher::new(open).ok_or(Reason::NoRates)?;
     weigher.figures(choices)
+}
+
+/// As [`weigh`], of a plan with these choices, whose accesses are as wide as its layouts allow.
+pub(super) fn weigh_plan(open: &Open<'_>, choices: &Choices, plan: &Plan) -> Option<Figures> {
+    let widths = Widths::of(plan).ok()?;
+    Weigher::new(open)?.figures_of(choices, &widths).ok()
 }
 
 /// The chain of rules from the start to a kernel's choices, re-checked by egg as it is made.

@@ -3,10 +3,28 @@
 use super::{Choice, Choices, Kind, Leaf};
 use egg::EGraph;
 use std::collections::BTreeMap;
+use tilefold_dialect::plan::Prefetch;
+
+/// Extents of tiles that are tried with everything else.
+const EXTENTS: &[i64] = &[16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256];
+
+/// The values of a choice that are tried with everything else; all others are tried with the best
+/// of these.
+fn coarse(kind: Kind) -> &'static [i64] {
+    match kind {
+        Kind::M | Kind::N => EXTENTS,
+        Kind::K => &[16, 32, 64, 128],
+        Kind::WavesM | Kind::WavesN => &[1, 2, 4, 8],
+        Kind::Ahead => &[1, 2, 4, 8, 16, 32],
+        Kind::Group => &[1, 8],
+        _ => &[],
+    }
+}
 
 /// What the rules reach of every choice, least first.
 pub(super) struct Options {
     all: BTreeMap<Kind, Vec<Leaf>>,
+    coarse: BTreeMap<Kind, Vec<Leaf>>,
     /// Numbers of LDS buffers.
     pub buffers: Vec<Leaf>,
     /// Ways to prefetch.
@@ -42,13 +60,23 @@ impl Options {
             values.sort_unstable();
             values.dedup();
         }
-        let of = |kind: Kind| all.get(&kind).cloned().unwrap_or_default();
+        let some = |(kind, values): (&Kind, &Vec<Leaf>)| {
+            let tried = |leaf: &&Leaf| {
+                let count = leaf.count();
+                count.is_none_or(|count| coarse(*kind).contains(&count))
+            };
+            let some: Vec<Leaf> = values.iter().filter(tried).copied().collect();
+            (*kind, if some.is_empty() { values.clone() } else { some })
+        };
+        let coarse: BTreeMap<Kind, Vec<Leaf>> = all.iter().map(some).collect();
+        let of = |kind: Kind| coarse.get(&kind).cloned().unwrap_or_default();
         Self {
             buffers: of(Kind::Buffers),
             prefetch: of(Kind::Prefetch),
             ahead: of(Kind::Ahead),
             lead: of(Kind::Lead),
             group: of(Kind::Group),
+            coarse,
             all,
         }
     }
@@ -58,12 +86,22 @@ impl Options {
         self.all.get(&kind).map_or(&[], Vec::as_slice)
     }
 
-    /// Every block with all atoms and waves, else as `start`. The largest come first: where a
-    /// search is stopped, they are what it has seen.
+    /// Blocks with atoms and waves, else as `start`. The largest come first: where a search is
+    /// stopped, they are what it has seen.
     pub fn largest_first(&self, start: Choices) -> Vec<Choices> {
-        let mut tiles = self.each(start, &Self::TILE);
-        tiles.sort_by_key(|tile| std::cmp::Reverse((tile.block[0] * tile.block[1], *tile)));
-        tiles
+        let mut found = vec![start];
+        for kind in Self::TILE {
+            let values = self.coarse.get(&kind).map_or(&[][..], Vec::as_slice);
+            let with = |it: Choices| values.iter().map(move |leaf| it.with(*leaf));
+            found = found.into_iter().flat_map(with).collect();
+        }
+        found.sort_by_key(|tile| std::cmp::Reverse((tile.block[0] * tile.block[1], *tile)));
+        found
+    }
+
+    /// Schedules that are tried with every tile and number of buffers.
+    pub fn per_buffers(&self) -> usize {
+        self.prefetch.len() * self.ahead.len() * self.lead.len() * self.group.len()
     }
 
     /// What of every schedule the model weighs, with the tile and buffers of `tile`.
@@ -80,18 +118,20 @@ impl Options {
         })
     }
 
-    /// A kernel with every value of the choices that the model does not weigh.
-    pub fn unweighed(&self, kernel: Choices) -> Vec<Choices> {
-        self.each(kernel, &Kind::UNWEIGHED)
-    }
-
-    fn each(&self, start: Choices, kinds: &[Kind]) -> Vec<Choices> {
-        let mut found = vec![start];
-        for kind in kinds {
-            let values = self.values(*kind);
-            let with = |it: Choices| values.iter().map(move |leaf| it.with(*leaf));
-            found = found.into_iter().flat_map(with).collect();
-        }
-        found
+    /// A kernel with one of its choices another, and with another tile read ahead as far too as
+    /// is tried with every tile: its registers may not be enough for its own.
+    pub fn neighbours(&self, kernel: Choices) -> impl Iterator<Item = Choices> + '_ {
+        let leaves = self.all.iter().flat_map(|(kind, values)| {
+            values.iter().map(move |leaf| (*kind, *leaf))
+        });
+        leaves.flat_map(move |(kind, leaf)| {
+            let changed = kernel.with(leaf);
+            let ahead: &[Leaf] = match kernel.prefetch {
+                Prefetch::Interleaved if Self::TILE.contains(&kind) => &self.ahead,
+                _ => &[],
+            };
+            let others = ahead.iter().map(move |ahead| changed.with(*ahead));
+            std::iter::once(changed).chain(others).filter(move |it| *it != kernel)
+        })
     }
 }

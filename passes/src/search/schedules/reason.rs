@@ -15,18 +15,12 @@ pub enum Reason {
     TooManyWaves,
     /// K tiles do not divide the problem's K.
     PartTiles,
-    /// The threads cannot share a tile of A or B in 128-bit pieces.
+    /// The threads cannot share a tile of A or B evenly.
     UnevenThreads,
     /// The tiles are more than the LDS of a workgroup.
     TooMuchLds,
     /// The order of loads is not the plain one, and they are not interleaved.
     NotInterleaved,
-    /// Fragments are read ahead by more than the instructions of a K slice.
-    ReadTooFar,
-    /// Accumulators that share registers along M go with the rows of A first.
-    PackedAccumulators,
-    /// Loads are spread out over more matrix instructions than come before what waits for them.
-    NoRoom,
     /// Accumulators, fragments, staged tiles and addresses are more registers than a wave has
     /// while its workgroup is resident.
     TooManyVgprs,
@@ -45,13 +39,10 @@ impl Reason {
             Reason::NoAtom => "no atom of that k",
             Reason::PartAtoms => "no whole atoms for every wave",
             Reason::TooManyWaves => "more waves than a workgroup has",
-            Reason::PartTiles => "tiles that do not divide the problem",
-            Reason::UnevenThreads => "threads that cannot share a tile in 128-bit pieces",
+            Reason::PartTiles => "K tiles that do not divide the problem's K",
+            Reason::UnevenThreads => "threads that cannot share a tile evenly",
             Reason::TooMuchLds => "more LDS than a workgroup has",
             Reason::NotInterleaved => "an order of what is not interleaved",
-            Reason::ReadTooFar => "fragments read farther ahead than a K slice",
-            Reason::PackedAccumulators => "accumulators that share registers along M",
-            Reason::NoRoom => "no room for loads before what waits for them",
             Reason::TooManyVgprs => "more registers than a wave has",
             Reason::TooFewSpare => "no more registers to spare than kernels that spilled",
             Reason::NoRates => "no rates known",

@@ -1,6 +1,6 @@
 //! The steps of the ladder as rules.
 //!
-//! Each rule exchanges one choice for the next larger one. Its equation is that of its sort: the
+//! Each rule exchanges one choice for a larger one. Its equation is that of its sort: the
 //! kernels before and after compute the same C. Its side condition is a list of what may keep the
 //! kernel after it from being built, which depends on all choices together: it is weighed over
 //! whole combinations, where what a rule's list does not have never comes up (a test).
@@ -34,77 +34,88 @@ struct Family {
     conditions: &'static [Reason],
 }
 
-/// The values of a choice, least first.
+/// The values of a choice.
 enum Values {
-    Counts(fn(i64) -> Leaf, &'static [i64]),
+    /// Multiples of a unit, in stretches up to so many units: by the steps from one to the next.
+    Counts(fn(i64) -> Leaf, i64, &'static [(i64, i64)]),
     Named(&'static [Leaf]),
 }
 
 impl Values {
-    fn leaves(&self) -> Vec<Leaf> {
+    /// Every value but the least, each with the one that leads to it. Counts are doubled, and then
+    /// grow by ever smaller powers of two: 1, 2, 4, 8, 12, 14, 15.
+    fn pairs(&self) -> Vec<[Leaf; 2]> {
         match self {
-            Values::Counts(leaf, counts) => counts.iter().copied().map(leaf).collect(),
-            Values::Named(leaves) => leaves.to_vec(),
+            Values::Counts(leaf, unit, stretches) => {
+                let mut counts = vec![1];
+                for (step, most) in *stretches {
+                    let last = *counts.last().expect("it begins with one");
+                    let first = last / step * step + step;
+                    counts.extend((first..=*most).step_by(*step as usize));
+                }
+                counts.remove(0);
+                let from = |count: i64| match count & (count - 1) {
+                    0 => count / 2,
+                    less => less,
+                };
+                let pair = |count: i64| [from(count), count].map(|it| leaf(it * unit));
+                counts.into_iter().map(pair).collect()
+            }
+            Values::Named(leaves) => leaves.windows(2).map(|pair| [pair[0], pair[1]]).collect(),
         }
     }
 }
 
-const EXTENTS: &[i64] = &[16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256];
-
 const FAMILIES: [Family; 14] = [
     Family {
         name: "grow-m",
-        values: Values::Counts(Leaf::M, EXTENTS),
+        values: Values::Counts(Leaf::M, 16, &[(1, 32)]),
         equation: "rows of C are independent of one another",
-        conditions: &[PartAtoms, UnevenThreads, TooMuchLds, NoRoom, TooManyVgprs],
+        conditions: &[PartAtoms, UnevenThreads, TooMuchLds, TooManyVgprs],
     },
     Family {
         name: "grow-n",
-        values: Values::Counts(Leaf::N, EXTENTS),
+        values: Values::Counts(Leaf::N, 16, &[(1, 32)]),
         equation: "columns of C are independent of one another",
-        conditions: &[PartAtoms, UnevenThreads, TooMuchLds, NoRoom, TooManyVgprs],
+        conditions: &[PartAtoms, UnevenThreads, TooMuchLds, TooManyVgprs],
     },
     Family {
         name: "deepen-k",
-        values: Values::Counts(Leaf::K, &[16, 32, 64, 128]),
+        values: Values::Counts(Leaf::K, 16, &[(1, 16)]),
         equation: "sum over k = sum over tiles of sum over k in tile",
-        conditions: &[PartTiles, TooMuchLds, TooManyVgprs],
+        conditions: &[PartAtoms, PartTiles, UnevenThreads, TooMuchLds, TooManyVgprs],
     },
     Family {
         name: "widen-fragments",
-        values: Values::Counts(Leaf::Slice, &[16, 32]),
+        values: Values::Counts(Leaf::Slice, 16, &[(1, 2)]),
         equation: "sum over k = sum over k in any order that A and B share",
         conditions: &[NoAtom, PartAtoms, TooManyVgprs],
     },
     Family {
         name: "split-m-over-waves",
-        values: Values::Counts(Leaf::WavesM, &[1, 2, 4, 8]),
+        values: Values::Counts(Leaf::WavesM, 1, &[(1, 16)]),
         equation: "a tile is the disjoint union of its waves' parts",
         conditions: &[
             PartAtoms,
             TooManyWaves,
             UnevenThreads,
-            ReadTooFar,
-            NoRoom,
             TooManyVgprs,
         ],
     },
     Family {
         name: "split-n-over-waves",
-        values: Values::Counts(Leaf::WavesN, &[1, 2, 4, 8]),
+        values: Values::Counts(Leaf::WavesN, 1, &[(1, 16)]),
         equation: "a tile is the disjoint union of its waves' parts",
         conditions: &[
             PartAtoms,
             TooManyWaves,
             UnevenThreads,
-            ReadTooFar,
-            NoRoom,
             TooManyVgprs,
         ],
     },
     Family {
         name: "double-buffer",
-        values: Values::Counts(Leaf::Buffers, &[1, 2]),
+        values: Values::Counts(Leaf::Buffers, 1, &[(1, 2)]),
         equation: "a tile read is the tile last written, whichever buffer holds it",
         conditions: &[TooMuchLds],
     },
@@ -120,27 +131,27 @@ const FAMILIES: [Family; 14] = [
     },
     Family {
         name: "space-loads",
-        values: Values::Counts(Leaf::Cadence, &[1, 2, 4]),
+        values: Values::Counts(Leaf::Cadence, 1, &[(1, 32)]),
         equation: "a load may be issued any time between the last write and the first use",
-        conditions: &[NotInterleaved, NoRoom],
+        conditions: &[NotInterleaved],
     },
     Family {
         name: "read-ahead",
-        values: Values::Counts(Leaf::Ahead, &[1, 2, 4, 8, 16, 32]),
+        values: Values::Counts(Leaf::Ahead, 1, &[(1, 64), (4, 128)]),
         equation: "a fragment may be read any time between the barrier and its use",
-        conditions: &[NotInterleaved, ReadTooFar, NoRoom, TooManyVgprs],
+        conditions: &[NotInterleaved, TooManyVgprs],
     },
     Family {
         name: "lead-with-b",
         values: Values::Named(&[Leaf::Lead(Lead::A), Leaf::Lead(Lead::B)]),
         equation: "elements of C are independent of one another, and of the order of loads",
-        conditions: &[NotInterleaved, PackedAccumulators, TooManyVgprs],
+        conditions: &[NotInterleaved, TooManyVgprs],
     },
     Family {
         name: "commit-after-reads",
         values: Values::Named(&[Leaf::Commit(Commit::End), Leaf::Commit(Commit::Reads)]),
         equation: "a tile may be overwritten any time after its last read",
-        conditions: &[NotInterleaved, NoRoom],
+        conditions: &[NotInterleaved, TooManyVgprs],
     },
     Family {
         name: "raise-priority",
@@ -150,7 +161,7 @@ const FAMILIES: [Family; 14] = [
     },
     Family {
         name: "group-rows",
-        values: Values::Counts(Leaf::Group, &[1, 8]),
+        values: Values::Counts(Leaf::Group, 1, &[(1, 2), (2, 4), (4, 8), (8, 16), (16, 32)]),
         equation: "tiles of C are independent of one another",
         conditions: &[],
     },
@@ -159,8 +170,7 @@ const FAMILIES: [Family; 14] = [
 /// Every rule.
 pub fn rules() -> impl Iterator<Item = Rule> {
     FAMILIES.iter().flat_map(|family| {
-        let values = family.values.leaves();
-        let pairs: Vec<_> = values.windows(2).map(|pair| [pair[0], pair[1]]).collect();
+        let pairs = family.values.pairs();
         pairs.into_iter().map(|[from, to]| Rule {
             name: family.name,
             from,

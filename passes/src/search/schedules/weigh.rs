@@ -1,32 +1,41 @@
 //! Which combinations of choices can be built, and what the model says of them.
 
 use super::{
-    Choices, Limits, MARGIN, Open, Options, Reason, Refused, ScheduleSearch,
-    counts::{Counts, across, repeats},
+    Choices, Limits, MARGIN, Open, Options, Reason, Refused, ScheduleSearch, Widths,
+    counts::{Counts, across, loads, repeats},
     finalists,
 };
 use crate::{
-    early_commits::last_group,
-    plan::{Registers, Schedule, packed},
-    tiling::copy_threads,
+    order::{Interleaved, Taken},
+    plan::{Registers, Schedule, interleaved},
 };
+use std::collections::HashMap;
 use tilefold_cost::{Contiguous, Kernel, LdsInstructions, Model, Operand};
 use tilefold_dialect::{
     atoms::MmaAtom,
     plan::{Commit, Lead, Prefetch},
     problem::Extent,
 };
-use tilefold_machine::{Access, Width, Workgroup};
+use tilefold_machine::{Access, Generation, Machine, Width, Workgroup};
 
 /// Extents that are not given are taken to be this.
 const TYPICAL: i64 = 4096;
 /// Registers of addresses and of the code generator's own, over accumulators, fragments and
 /// staged tiles: what compiled kernels of these plans had.
-const OTHER_VGPRS: i64 = 12;
+fn other_vgprs(machine: &Machine) -> i64 {
+    match machine.generation {
+        Generation::Rdna4 => 7,
+        _ => 10,
+    }
+}
+
 /// Registers of LDS addresses and of values that are turned, for an operand that lies across.
-const ACROSS_VGPRS: i64 = 14;
-/// The best so many of those that the model weighs are tried with every choice that it does not.
-const EXPANDED: usize = 64;
+const ACROSS_VGPRS: i64 = 8;
+/// Registers that lie idle where LLVM joins reads of two fragments, for an operand whose fragments
+/// are read whole by 32 or 64 bits.
+const JOINED_VGPRS: i64 = 10;
+/// The best kernels of so many tiles are tried with every other value of each choice.
+const CLIMBED: usize = 8;
 
 /// What the model expects of a kernel, per wave and K tile unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -87,8 +96,7 @@ pub(super) fn best(
     let start = super::start(open);
     let mut kept: Vec<Weighed> = Vec::new();
     let (mut count, mut least) = (0, f64::INFINITY);
-    let per_schedule = options.ahead.len() * options.lead.len() * options.group.len();
-    let per_buffers = options.prefetch.len() * per_schedule;
+    let per_buffers = options.per_buffers();
     let (mut left, mut complete) = (limits.combinations, true);
     let tried = options.largest_first(start).into_iter().flat_map(|tile| {
         options
@@ -102,14 +110,17 @@ pub(super) fn best(
             break;
         }
         let possible = weigher.tile(&tile).and_then(|()| weigher.lds_bytes(&tile));
-        if let Err(reason) = possible {
-            left = left.saturating_sub(1);
-            *refused.entry(reason).or_default() += per_buffers;
-            continue;
-        }
+        let widths = match possible.and_then(|_| weigher.widths(&tile)) {
+            Ok(widths) => widths,
+            Err(reason) => {
+                left = left.saturating_sub(1);
+                *refused.entry(reason).or_default() += per_buffers;
+                continue;
+            }
+        };
         left = left.saturating_sub(per_buffers);
         for choices in options.schedules(tile) {
-            match weigher.schedule(&choices) {
+            match weigher.schedule(&choices, &widths) {
                 Ok(figures) if figures.spare_vgprs < limits.spare_vgprs => {
                     *refused.entry(Reason::TooFewSpare).or_default() += 1;
                 }
@@ -124,24 +135,45 @@ pub(super) fn best(
             }
         }
     }
-    kept.retain(|candidate| candidate.figures.modelled_us <= least * (1.0 + MARGIN));
     if kept.is_empty() {
         return Err(refused);
     }
+    let mut climb = Climb {
+        weigher: &mut weigher,
+        options,
+        spare_vgprs: limits.spare_vgprs,
+        left,
+        weighed: 0,
+        complete,
+    };
+    // The least time first, which says what is within the margin.
+    let time = |a: &Weighed, b: &Weighed| {
+        let us = a.figures.modelled_us.total_cmp(&b.figures.modelled_us);
+        us.then_with(|| a.compare(b))
+    };
+    let fastest = kept.iter().copied().min_by(time).map(|it| climb.climb(it, f64::INFINITY, time));
+    least = fastest.map_or(least, |it| it.figures.modelled_us.min(least));
+    kept.extend(fastest);
+    let limit = least * (1.0 + MARGIN);
+    kept.retain(|candidate| candidate.figures.modelled_us <= limit);
     kept.sort_by(Weighed::compare);
-    let mut others = Vec::new();
-    for candidate in kept.iter().take(EXPANDED) {
-        for choices in options.unweighed(candidate.choices) {
-            if choices != candidate.choices
-                && let Ok(figures) = weigher.schedule(&choices)
-                && figures.spare_vgprs >= limits.spare_vgprs
-            {
-                others.push(Weighed { choices, figures });
-            }
+    let mut shapes: Vec<([i64; 3], [i64; 2])> = Vec::new();
+    let mut bases = Vec::new();
+    for candidate in &kept {
+        let shape = (candidate.choices.block, candidate.choices.waves);
+        if shapes.len() < CLIMBED && !shapes.contains(&shape) {
+            shapes.push(shape);
+            bases.push(*candidate);
         }
     }
-    kept.extend(others);
+    for base in bases {
+        let found = climb.climb(base, limit, Weighed::compare);
+        kept.push(found);
+    }
+    count += climb.weighed;
+    complete = climb.complete;
     kept.sort_by(Weighed::compare);
+    kept.dedup();
     let start = weigher.figures(&start).ok().map(|figures| Weighed {
         choices: start,
         figures,
@@ -158,6 +190,54 @@ pub(super) fn best(
     })
 }
 
+/// The way from a kernel to better ones, one choice at a time.
+struct Climb<'a, 'b> {
+    weigher: &'a mut Weigher<'b>,
+    options: &'a Options,
+    spare_vgprs: i64,
+    /// Combinations that may still be looked at.
+    left: usize,
+    /// Combinations weighed.
+    weighed: usize,
+    complete: bool,
+}
+
+impl Climb<'_, '_> {
+    /// From `kernel` on to the best of its neighbours within `most_us`, as long as one is better.
+    fn climb(
+        &mut self,
+        kernel: Weighed,
+        most_us: f64,
+        compare: impl Fn(&Weighed, &Weighed) -> std::cmp::Ordering,
+    ) -> Weighed {
+        let mut best = kernel;
+        loop {
+            let from = best;
+            for choices in self.options.neighbours(from.choices) {
+                if self.left == 0 {
+                    self.complete = false;
+                    return best;
+                }
+                self.left -= 1;
+                let Ok(figures) = self.weigher.figures(&choices) else {
+                    continue;
+                };
+                self.weighed += 1;
+                let found = Weighed { choices, figures };
+                if figures.spare_vgprs >= self.spare_vgprs
+                    && figures.modelled_us <= most_us
+                    && compare(&found, &best).is_lt()
+                {
+                    best = found;
+                }
+            }
+            if best == from {
+                return best;
+            }
+        }
+    }
+}
+
 /// The judgement of combinations, which remembers what many of them share.
 pub(super) struct Weigher<'a> {
     open: &'a Open<'a>,
@@ -165,6 +245,9 @@ pub(super) struct Weigher<'a> {
     /// Costs of the last tile and prefetch, by group of rows and workgroups on a compute unit.
     costs: Vec<((i64, u32), f64)>,
     costs_of: Option<([i64; 4], [i64; 2], i64, bool)>,
+    /// Widths of the last tile.
+    widths: Option<(([i64; 3], i64, [i64; 2]), Widths)>,
+    taken: HashMap<Interleaved, Taken>,
 }
 
 impl<'a> Weigher<'a> {
@@ -175,6 +258,8 @@ impl<'a> Weigher<'a> {
             model: Model::new(open.machine).ok()?,
             costs: Vec::new(),
             costs_of: None,
+            widths: None,
+            taken: HashMap::new(),
         })
     }
 
@@ -182,11 +267,26 @@ impl<'a> Weigher<'a> {
     pub fn figures(&mut self, choices: &Choices) -> Result<Figures, Reason> {
         self.tile(choices)?;
         self.lds_bytes(choices)?;
-        self.schedule(choices)
+        let widths = self.widths(choices)?;
+        self.schedule(choices, &widths)
+    }
+
+    /// As [`Self::figures`], the widths of the accesses being known.
+    pub fn figures_of(
+        &mut self,
+        choices: &Choices,
+        widths: &Widths,
+    ) -> Result<Figures, Reason> {
+        self.tile(choices)?;
+        self.lds_bytes(choices)?;
+        self.costs_of = None;
+        let figures = self.schedule(choices, widths);
+        self.costs_of = None;
+        figures
     }
 
     /// Whether block and waves go together, and with the problem.
-    pub(super) fn tile(&self, choices: &Choices) -> Result<(), Reason> {
+    pub(super) fn tile(&mut self, choices: &Choices) -> Result<(), Reason> {
         let Choices { block, waves, .. } = *choices;
         let (machine, problem) = (self.open.machine, self.open.problem);
         let atom = self.atom(choices)?;
@@ -198,21 +298,31 @@ impl<'a> Weigher<'a> {
         if count > i64::from(machine.max_waves_per_workgroup) {
             return Err(Reason::TooManyWaves);
         }
-        let divides = |extent: Extent, tile: i64| extent.exact().is_none_or(|it| it % tile == 0);
-        // Blocks may reach over the edges of C, and K tiles may not.
-        let k = block[2];
-        if !divides(problem.k, k) {
+        // Blocks may reach over the edges of C, and kernels take whole K tiles.
+        if problem.k.exact().is_some_and(|k| k % block[2] != 0) {
             return Err(Reason::PartTiles);
         }
-        let widest = 128 / i64::from(atom.input.bits());
-        for (operand, across) in across(problem).into_iter().enumerate() {
-            let along = usize::from(!across);
-            let tile = [block[operand], k];
-            if copy_threads(tile, along, count * atom.wave, widest).is_none() {
-                return Err(Reason::UnevenThreads);
-            }
+        self.widths(choices).map(|_| ())
+    }
+
+    /// What the accesses of the tiles move.
+    fn widths(&mut self, choices: &Choices) -> Result<Widths, Reason> {
+        let of = (choices.block, choices.slice, choices.waves);
+        if let Some((known, widths)) = self.widths
+            && known == of
+        {
+            return Ok(widths);
         }
-        Ok(())
+        let atom = self.atom(choices)?;
+        let widths = Widths::expected(self.open, atom, choices)
+            .ok_or(Reason::UnevenThreads)?;
+        self.widths = Some((of, widths));
+        Ok(widths)
+    }
+
+    /// What an order takes.
+    fn taken(&mut self, order: Interleaved) -> Taken {
+        *self.taken.entry(order).or_insert_with(|| order.take())
     }
 
     fn atom(&self, choices: &Choices) -> Result<&'static MmaAtom, Reason> {
@@ -227,7 +337,17 @@ impl<'a> Weigher<'a> {
     }
 
     /// Vector registers that a wave needs, and those it has while its workgroup is resident.
-    pub(super) fn registers(&self, choices: &Choices) -> Result<[i64; 2], Reason> {
+    pub(super) fn registers(&mut self, choices: &Choices) -> Result<[i64; 2], Reason> {
+        let widths = self.widths(choices)?;
+        Ok(self.order(choices, &widths)?.0)
+    }
+
+    /// The registers, and what the order takes, where it is interleaved.
+    fn order(
+        &mut self,
+        choices: &Choices,
+        widths: &Widths,
+    ) -> Result<([i64; 2], Option<Taken>), Reason> {
         let (machine, atom) = (self.open.machine, self.atom(choices)?);
         let Choices {
             block,
@@ -242,15 +362,25 @@ impl<'a> Weigher<'a> {
             commit: choices.commit,
             priority: choices.priority,
         };
-        let need = Registers::of(atom, block, waves, prefetch, &schedule);
+        let loads = loads(atom, choices, widths);
+        let order = interleaved(atom, block, waves, loads, &schedule);
+        let taken = (prefetch == Prefetch::Interleaved).then(|| self.taken(order));
+        let need = Registers::with(atom, &order, prefetch, taken);
         let turned = ACROSS_VGPRS * across(self.open.problem).map(i64::from).iter().sum::<i64>();
+        let element = i64::from(atom.input.bits()) / 8;
+        let single = |operand: &usize| {
+            let read = widths.reads[*operand];
+            matches!(read, 4 | 8) && read == atom.input_values() * element
+        };
+        let joined = JOINED_VGPRS * [0, 1].iter().filter(|it| single(it)).count() as i64;
         // A workgroup's waves share the SIMDs of one CU, and all must be resident.
         let count = waves[0] * waves[1];
         let per_simd = count.div_euclid(i64::from(machine.simds_per_cu)).max(1);
         let share = i64::from(machine.vgpr.per_simd) / per_simd;
         let granule = i64::from(machine.vgpr.granule);
         let limit = (share / granule * granule).min(i64::from(machine.vgpr.addressable));
-        Ok([need.most() + OTHER_VGPRS + turned, limit])
+        let need = need.most() + other_vgprs(machine) + turned + joined;
+        Ok(([need, limit], taken))
     }
 
     /// LDS of a workgroup, as far as it has so much.
@@ -263,7 +393,7 @@ impl<'a> Weigher<'a> {
     }
 
     /// The figures, tile and LDS being possible.
-    fn schedule(&mut self, choices: &Choices) -> Result<Figures, Reason> {
+    fn schedule(&mut self, choices: &Choices, widths: &Widths) -> Result<Figures, Reason> {
         let Choices {
             block,
             prefetch,
@@ -281,33 +411,18 @@ impl<'a> Weigher<'a> {
         if !interleaved && !plain {
             return Err(Reason::NotInterleaved);
         }
-        let [rm, rn, _] = repeats(atom, choices);
-        if ahead > 1 && ahead > rm * rn * atom.instructions {
-            return Err(Reason::ReadTooFar);
-        }
-        if lead == Lead::B && packed(atom) {
-            return Err(Reason::PackedAccumulators);
-        }
-        let counts = Counts::of(problem, atom, choices);
-        let issued = (counts.loads[0] + counts.loads[1]) * cadence;
-        let before = match commit {
-            Commit::End => counts.mma,
-            Commit::Reads => counts.mma - last_group(counts.mma, ahead),
-        };
-        if (cadence > 1 || commit == Commit::Reads) && issued > before {
-            return Err(Reason::NoRoom);
-        }
-        let [vgprs, limit] = self.registers(choices)?;
+        let ([vgprs, limit], taken) = self.order(choices, widths)?;
         if vgprs > limit {
             return Err(Reason::TooManyVgprs);
         }
-
+        let machine = self.open.machine;
+        let counts = Counts::of(machine, problem, atom, choices, widths, taken);
         let reached = |extent: Extent, tile: i64| match extent {
             Extent::Exact(extent) => ((extent - 1) / tile + 1) as f64 * tile as f64 / extent as f64,
             Extent::Any => 1.0,
         };
         let lds_bytes = self.lds_bytes(choices)?;
-        let cost = self.cost(choices, vgprs, lds_bytes, &counts)?;
+        let cost = self.cost(choices, vgprs, lds_bytes, &counts, widths)?;
         Ok(Figures {
             modelled_us: cost,
             instructions_per_mma: counts.per_mma(),
@@ -325,6 +440,7 @@ impl<'a> Weigher<'a> {
         vgprs: i64,
         lds_bytes: i64,
         counts: &Counts,
+        widths: &Widths,
     ) -> Result<f64, Reason> {
         let Choices {
             block,
@@ -367,11 +483,22 @@ impl<'a> Weigher<'a> {
             width,
             count: count as u32,
         };
-        // Stores are as wide as loads; a fragment of less is read whole.
-        let fragment = match atom.input_vgprs() {
-            2 => Width::B64,
+        let width = |bytes: i64| match bytes {
+            1 => Width::B8,
+            2 => Width::B16,
+            4 => Width::B32,
+            8 => Width::B64,
             _ => Width::B128,
         };
+        let [rm, rn, rk] = repeats(atom, choices);
+        let fragment = atom.input_values() * i64::from(atom.input.bits()) / 8;
+        let mut accesses = Vec::with_capacity(4);
+        for (operand, repeat) in [rm, rn].into_iter().enumerate() {
+            let [read, store] = [widths.reads[operand], widths.stores[operand]];
+            let stored = counts.loads[operand] * widths.loads[operand] / store;
+            accesses.push(lds(Access::Read, width(read), repeat * rk * fragment / read));
+            accesses.push(lds(Access::Write, width(store), stored));
+        }
         let kernel = Kernel {
             m: exact(problem.m),
             n: exact(problem.n),
@@ -390,10 +517,7 @@ impl<'a> Weigher<'a> {
                 .matrix_cycles(atom.instruction)
                 .ok_or(Reason::NoRates)?,
             vector_loads: (counts.loads[0] + counts.loads[1]) as u32,
-            lds: vec![
-                lds(Access::Read, fragment, counts.reads),
-                lds(Access::Write, Width::B128, counts.stores),
-            ],
+            lds: accesses,
             lds_conflict_cycles: 0,
             lds_bytes: lds_bytes as u32,
             vgprs: vgprs as u32,
