@@ -1,6 +1,6 @@
 //! From a spec to a code object.
 
-use crate::{Error, launch, report::occupancy};
+use crate::{Error, launch};
 use std::time::Instant;
 use tilefold_dialect::{problem, spec::Spec, tile};
 use tilefold_passes::{
@@ -82,8 +82,7 @@ const RETRIES: usize = 12;
 ///
 /// Best is what [`Score::compare`] puts first: fewest instructions of the main loop for each matrix
 /// instruction's worth of what is asked for (tiles that reach over the edges of C do more), then
-/// fewest conflict cycles, then most workgroups side by side, then the order in which the search
-/// proposes.
+/// fewest conflict cycles, then the order in which the search proposes.
 ///
 /// # Errors
 /// [`Error::Spec`] where the spec asks for what the chip or this version cannot do; the other
@@ -278,8 +277,6 @@ pub struct Score {
     pub conflict_cycles: i64,
     /// Vector registers.
     pub vgprs: u32,
-    /// Whole workgroups that a compute unit holds with so many registers and so much LDS.
-    pub resident: u32,
 }
 
 impl Score {
@@ -301,7 +298,6 @@ impl Score {
                 .map(|found| found.best.cost.conflict_cycles)
                 .sum(),
             vgprs: resources.vgprs,
-            resident: occupancy(compiled).workgroups,
         }
     }
 
@@ -317,15 +313,15 @@ impl Score {
     }
 
     /// What goes to memory first: bytes of it, then vector registers. Then fewest instructions,
-    /// fewest conflict cycles, most workgroups side by side (registers that let no more of them be
-    /// resident are worth nothing), and fewest scalar registers that lanes of vector registers hold:
-    /// each costs instructions, which where they are in the main loop are counted.
+    /// fewest conflict cycles, and fewest scalar registers that lanes of vector registers hold,
+    /// whose instructions, where they are in the main loop, are counted. How many vector registers
+    /// are used counts by the workgroups that are resident with them, in the order in which the
+    /// search proposes.
     pub fn compare(&self, other: &Self) -> std::cmp::Ordering {
         (self.scratch_bytes, self.vgpr_spills)
             .cmp(&(other.scratch_bytes, other.vgpr_spills))
             .then(self.instructions().total_cmp(&other.instructions()))
             .then(self.conflict_cycles.cmp(&other.conflict_cycles))
-            .then(other.resident.cmp(&self.resident))
             .then(self.sgpr_spills.cmp(&other.sgpr_spills))
     }
 }
@@ -394,4 +390,37 @@ fn manifest(plan: &Plan, kernel: &KernelInfo, code: &CodeObject) -> Result<Manif
         requirements,
         spec,
     )?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Score;
+
+    /// Scalar registers in lanes of vector registers are cheaper than anything in memory, and than
+    /// an instruction of the main loop.
+    #[test]
+    fn memory_goes_before_instructions_and_these_before_lanes() {
+        let score = |vgpr_spills, sgpr_spills, scratch_bytes, instructions_per_mma| Score {
+            vgpr_spills,
+            sgpr_spills,
+            scratch_bytes,
+            instructions_per_mma,
+            waste: 1.0,
+            conflict_cycles: 0,
+            vgprs: 256,
+        };
+        let ordered = [
+            score(0, 0, 0, 2.0),
+            score(0, 9, 0, 2.0),
+            score(0, 0, 0, 2.5),
+            score(1, 0, 4, 1.5),
+            score(3, 0, 8, 1.0),
+        ];
+        assert!(
+            ordered
+                .windows(2)
+                .all(|pair| pair[0].compare(&pair[1]).is_lt())
+        );
+        assert!(!ordered[1].spills() && ordered[3].spills());
+    }
 }

@@ -173,8 +173,11 @@ pub struct Taken {
     pub fragments: i64,
     /// Most registers of fragments and of what is loaded at once.
     pub registers: i64,
-    /// Matrix instructions before which fragments are waited for.
+    /// Matrix instructions before which fragments are waited for, without those that come after
+    /// the commit of the next tiles,
     pub waits: i64,
+    /// and those, which a barrier before the commit has waited for.
+    pub late: i64,
     /// Reads of fragments, where two of one operand with no matrix instruction between them are
     /// one.
     pub pairs: i64,
@@ -239,7 +242,11 @@ impl Interleaved {
             let wanted = place[used[0]].max(place[used[1]]);
             if wanted > waited {
                 waited = wanted;
-                taken.waits += 1;
+                if at + tail < steps.len() {
+                    taken.waits += 1;
+                } else {
+                    taken.late += 1;
+                }
             }
             live -= used.iter().filter(|number| last[**number] == at).count() as i64;
         }
@@ -262,11 +269,7 @@ impl Interleaved {
     }
 
     /// Issues what no matrix instruction is left for.
-    fn rest(
-        &self,
-        queue: &mut impl Iterator<Item = (usize, usize)>,
-        issued: &mut [i64; 2],
-    ) -> i64 {
+    fn rest(&self, queue: &mut impl Iterator<Item = (usize, usize)>, issued: &mut [i64; 2]) -> i64 {
         let mut count = 0;
         for (operand, _) in queue {
             issued[operand] += 1;
@@ -277,9 +280,8 @@ impl Interleaved {
 
     /// Registers of so many loads of A and B.
     fn staged(&self, issued: [i64; 2]) -> i64 {
-        let of = |operand: usize| {
-            self.staged[operand] * issued[operand] / self.loads[operand].max(1)
-        };
+        let of =
+            |operand: usize| self.staged[operand] * issued[operand] / self.loads[operand].max(1);
         of(0) + of(1)
     }
 }

@@ -12,7 +12,7 @@ use OperandLayout::{Col, Row};
 /// `schedules::finalists` wants to spare.
 const BEYOND: i64 = 16;
 /// How far instructions may lie from those expected.
-const FACTOR: f64 = 1.1;
+const FACTOR: f64 = 1.03;
 
 fn searched(chip: &str, input: ElementType, [a, b]: [OperandLayout; 2]) -> Compiled {
     let problem = Gemm::new(chip).m(8192).n(8192).k(8192);
@@ -30,8 +30,10 @@ fn compiles_as_expected(chip: &str, input: ElementType, orders: [OperandLayout; 
         (0, 0),
         "{what}"
     );
-    assert_eq!(search.spilled, 0, "{what}: {:?}", search.scores);
-    for (proposal, score) in search.proposals.plans.iter().zip(&search.scores) {
+    // The first takes what registers there are, and may fail; the others do not.
+    assert!(search.spilled <= 1, "{what}: {:?}", search.scores);
+    let plans = search.proposals.plans.iter().zip(&search.scores);
+    for (proposal, score) in plans.filter(|(_, score)| !score.spills()) {
         let figures = proposal.figures.unwrap();
         let expected = figures.instructions_per_mma;
         let more = i64::from(score.vgprs) - figures.vgprs;
@@ -75,25 +77,20 @@ fn bytes_along_k_need_no_vector_instruction() {
 /// spill; and where all do, the report says so.
 #[test]
 fn a_given_tile_is_kept_from_spilling_as_far_as_can_be() {
-    let given = |prefetch: Option<Prefetch>| {
-        let problem = Gemm::new("gfx1151").m(4800).n(4800).k(4800);
-        let problem = problem.a(Bf16, Row).b(Bf16, Row).c(F32, Col);
-        let tile = problem.accumulate(F32).block([80, 96, 48]).waves([1, 2]);
+    let given = |chip: &str, input, block, waves, prefetch: Option<Prefetch>| {
+        let problem = Gemm::new(chip).m(4800).n(4800).k(4800);
+        let problem = problem.a(input, Row).b(input, Row).c(F32, Col);
+        let tile = problem.accumulate(F32).block(block).waves(waves);
         let mut spec = tile.build().unwrap();
         spec.plan.schedule.prefetch = prefetch;
         compile(&spec, &CompileOptions::default()).unwrap()
     };
-    let compiled = given(None);
+    let compiled = given("gfx1151", Bf16, [80, 96, 48], [1, 2], None);
     assert!(!compiled.search.scores[compiled.search.kept].spills());
-    assert!(compiled.search.spilled > 0, "the first plan spills");
-    // The tile is searched once, however many schedules are tried.
-    let (again, all) = (
-        compiled.search.proposals.layout_work,
-        compiled.search.layout_work,
-    );
-    assert!(again == 0 && all > 0, "{again} of {all}");
     assert!(CompileReport::new(&compiled).warnings.is_empty());
-    let compiled = given(Some(Prefetch::None));
+    // As many registers as a wave has, without any for addresses.
+    let prefetch = Some(Prefetch::None);
+    let compiled = given("gfx1201", F16, [192, 320, 16], [4, 2], prefetch);
     assert!(compiled.search.scores[compiled.search.kept].spills());
     let warnings = CompileReport::new(&compiled).warnings;
     assert!(warnings[0].contains("registers go to"), "{warnings:?}");

@@ -96,6 +96,10 @@ fn both_sides_of_every_rule_compute_the_same() {
         base([128, 128, 16], [2, 2], 1, Interleaved, 1, 1),
         base([128, 128, 32], [1, 1], 1, Burst, 1, 1),
         base([256, 256, 16], [2, 4], 1, Interleaved, 1, 1),
+        base([192, 32, 16], [1, 1], 1, Burst, 1, 1),
+        base([32, 192, 16], [1, 1], 1, Burst, 1, 1),
+        base([192, 48, 16], [1, 1], 1, Burst, 1, 1),
+        base([48, 192, 16], [1, 1], 1, Burst, 1, 1),
     ];
     let mut kernels: BTreeMap<(usize, Choices), Compiled> = BTreeMap::new();
     let mut pairs = BTreeMap::new();

@@ -5,6 +5,7 @@
 
 use super::{
     Choices, Figures, Kind, Leaf, Limits, MARGIN, Open, Options, Reason, Refused, Weighed, Weigher,
+    weigh::{Climb, bases},
 };
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -104,7 +105,7 @@ fn decided(least_us: f64, one: &Weighed, other: &Weighed) -> (Decided, Ordering)
 /// and of combinations.
 pub fn alternatives(open: &Open<'_>, kernel: &Choices, limits: &Limits) -> Option<Alternatives> {
     let spare_vgprs = limits.spare_vgprs;
-    let options = Options::of(&super::saturate(open).egraph);
+    let options = Options::of(&super::saturate(open).egraph, false);
     let mut weigher = Weigher::new(open)?;
     let mut refused: Vec<Refused> = vec![Refused::new(); Kind::ALL.len()];
     let mut refuse = |choices: &Choices, kinds: &[Kind], reason: Reason, count: usize| {
@@ -149,10 +150,21 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, limits: &Limits) -> Optio
             }
         }
     }
-    let times = weighed.iter().map(|it| it.figures.modelled_us);
-    let least_us = times.fold(f64::INFINITY, f64::min);
-    let mut judge = |choices: &Choices| {
-        let figures = judge(open, &mut weigher, choices)?;
+    let mut climb = Climb {
+        weigher: &mut weigher,
+        options: &options,
+        spare_vgprs,
+        left,
+        weighed: 0,
+        complete,
+    };
+    // As the search finds it.
+    let fastest = weighed.iter().copied().min_by(Weighed::compare_time);
+    let fastest = fastest.map(|it| climb.climb(it, f64::INFINITY, Weighed::compare_time, |_| true));
+    let least_us = fastest.map_or(f64::INFINITY, |it| it.figures.modelled_us);
+    weighed.extend(fastest);
+    let judged = |weigher: &mut Weigher<'_>, choices: &Choices| {
+        let figures = judge(open, weigher, choices)?;
         if figures.spare_vgprs < spare_vgprs && choices != kernel {
             return Err(Refusal {
                 reason: Reason::TooFewSpare,
@@ -182,52 +194,34 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, limits: &Limits) -> Optio
         let others: Vec<Leaf> = others.into_iter().filter(|leaf| *leaf != value).collect();
         let alone: Vec<_> = others
             .iter()
-            .map(|leaf| (*leaf, judge(&kernel.with(*leaf))))
+            .map(|leaf| (*leaf, judged(climb.weigher, &kernel.with(*leaf))))
             .collect();
         let built = alone.iter().filter_map(|(leaf, figures)| {
             let choices = kernel.with(*leaf);
             figures.ok().map(|figures| Weighed { choices, figures })
         });
-        let mut best = built.min_by(|a, b| better(a, b));
-        if Kind::UNWEIGHED.contains(&kind) {
-            let mut tried = weighed.iter().flat_map(|it| {
-                let with = |leaf: &Leaf| it.choices.with(*leaf);
-                others.iter().map(with).collect::<Vec<_>>()
-            });
-            if best.is_none() {
-                best = tried.find_map(|choices| {
-                    let figures = judge(&choices).ok()?;
-                    Some(Weighed { choices, figures })
-                });
-            }
-        } else if let Some(first) = weighed.iter().find(|it| it.choices.get(kind) != value) {
-            // With the kernel's own values of what the model does not weigh, where that can be.
-            let own = Kind::UNWEIGHED
-                .into_iter()
-                .fold(first.choices, |it, kind| it.with(kernel.get(kind)));
-            let first = match judge(&own) {
-                Ok(figures) if figures == first.figures => Weighed {
-                    choices: own,
-                    figures,
-                },
-                _ => *first,
-            };
-            let best = best.get_or_insert(first);
-            if better(&first, best).is_lt() {
-                *best = first;
-            }
+        let other = |it: &Choices| it.get(kind) != value;
+        let mut found: Vec<Weighed> = built.min_by(|a, b| better(a, b)).into_iter().collect();
+        let tried: Vec<Weighed> = weighed
+            .iter()
+            .filter(|it| other(&it.choices))
+            .copied()
+            .collect();
+        for base in bases(&tried).into_iter().chain(found.clone()) {
+            found.push(climb.climb(base, f64::INFINITY, better, other));
         }
         choices.push(Why {
             value,
             said: open.fixed.iter().any(|leaf| leaf.kind() == kind),
             others,
-            best,
+            best: found.into_iter().min_by(|a, b| better(a, b)),
             alone,
             refused,
         });
     }
+    let complete = climb.complete;
     Some(Alternatives {
-        figures: judge(kernel),
+        figures: judged(&mut weigher, kernel),
         least_us,
         complete,
         choices,

@@ -4,11 +4,7 @@
 
 use super::{Choices, Widths};
 use crate::{describe::order, order::Taken};
-use tilefold_dialect::{
-    atoms::MmaAtom,
-    plan::{Commit, Prefetch},
-    problem::Problem,
-};
+use tilefold_dialect::{atoms::MmaAtom, plan::Prefetch, problem::Problem};
 use tilefold_machine::{Generation, Machine};
 
 /// Instructions of a wave for one K tile.
@@ -89,21 +85,27 @@ impl Counts {
         // Each barrier is waited for what is read before and for what is written, which RDNA 4
         // counts apart. With one buffer all loads are waited for at the first, with two each by
         // what stores it.
-        let waits = taken.map_or(rows, |taken| taken.waits)
-            + match (rdna4, choices.buffers, choices.commit) {
-                (true, 1, Commit::End) => 4,
-                (true, 1, Commit::Reads) => 3,
-                (false, 1, Commit::End) => 2,
-                (false, 1, Commit::Reads) => 1,
-                _ => 1 + taken.map_or(loads[0], |taken| taken.stored),
-            };
-        let bounded = across.map(i64::from).iter().sum::<i64>();
-        let scalar = match (rdna4, choices.buffers) {
-            (true, 1) => 11 + if bounded > 0 { 6 } else { 0 },
-            (true, _) => 12 + if bounded > 0 { 5 } else { 0 },
-            (false, 1) => 13 + if bounded > 0 { 8 } else { 0 },
-            (false, _) => 14 + if bounded > 0 { 7 } else { 0 },
+        let bounded = across.contains(&true);
+        // What LLVM makes of the same pointers differs with the bytes that they go on by.
+        let (waited, scalar) = match (rdna4, choices.buffers, element, bounded) {
+            (true, 1, 1, false) => (2, 14),
+            (true, 1, 1, true) => (3, 17),
+            (true, 1, _, false) => (4, 11),
+            (true, 1, _, true) => (4, 18),
+            (true, _, _, false) => (1, 12),
+            (true, _, _, true) => (1, 17),
+            (false, 1, _, false) => (2, 13),
+            (false, 1, _, true) => (2, 21),
+            (false, _, _, false) => (1, 14),
+            (false, _, _, true) => (1, 21),
         };
+        let waits = waited
+            + match (taken, choices.buffers) {
+                (Some(taken), 1) => taken.waits,
+                (Some(taken), _) => taken.waits + taken.late + taken.stored,
+                (None, 1) => rows,
+                (None, _) => rows + loads[0],
+            };
         let clauses = match choices.prefetch {
             Prefetch::Interleaved => i64::from(taken.is_some_and(|taken| taken.crowded > 1)),
             _ => 2,

@@ -177,7 +177,16 @@ pub fn search(open: &Open<'_>) -> Result<ScheduleSearch, Refused> {
 /// # Errors
 /// As [`search`].
 pub fn search_within(open: &Open<'_>, limits: &Limits) -> Result<ScheduleSearch, Refused> {
-    weigh::best(open, &Options::of(&saturate(open).egraph), limits)
+    let graph = saturate(open).egraph;
+    let found = weigh::best(open, &Options::of(&graph, false), limits);
+    // What is said, such as eleven waves, may go with none of the blocks tried first.
+    match found {
+        Err(refused) if !refused.contains_key(&Reason::TooFewSpare) => {
+            let wide = weigh::best(open, &Options::of(&graph, true), limits);
+            wide.map_err(|_| refused)
+        }
+        found => found,
+    }
 }
 
 /// What the model expects of one combination of choices, or what keeps it from being built: the

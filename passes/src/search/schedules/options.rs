@@ -48,8 +48,9 @@ impl Options {
         Kind::WavesN,
     ];
 
-    /// The leaves of a saturated graph.
-    pub fn of(graph: &EGraph<Choice, ()>) -> Self {
+    /// The leaves of a saturated graph; `blocks` says whether every block is tried with everything
+    /// else.
+    pub fn of(graph: &EGraph<Choice, ()>, blocks: bool) -> Self {
         let mut all: BTreeMap<Kind, Vec<Leaf>> = BTreeMap::new();
         for node in graph.classes().flat_map(|class| &class.nodes) {
             if let Choice::Leaf(leaf) = node {
@@ -61,12 +62,20 @@ impl Options {
             values.dedup();
         }
         let some = |(kind, values): (&Kind, &Vec<Leaf>)| {
+            let all = blocks && matches!(kind, Kind::M | Kind::N | Kind::K);
             let tried = |leaf: &&Leaf| {
                 let count = leaf.count();
-                count.is_none_or(|count| coarse(*kind).contains(&count))
+                all || count.is_none_or(|count| coarse(*kind).contains(&count))
             };
             let some: Vec<Leaf> = values.iter().filter(tried).copied().collect();
-            (*kind, if some.is_empty() { values.clone() } else { some })
+            (
+                *kind,
+                if some.is_empty() {
+                    values.clone()
+                } else {
+                    some
+                },
+            )
         };
         let coarse: BTreeMap<Kind, Vec<Leaf>> = all.iter().map(some).collect();
         let of = |kind: Kind| coarse.get(&kind).cloned().unwrap_or_default();
@@ -121,9 +130,10 @@ impl Options {
     /// A kernel with one of its choices another, and with another tile read ahead as far too as
     /// is tried with every tile: its registers may not be enough for its own.
     pub fn neighbours(&self, kernel: Choices) -> impl Iterator<Item = Choices> + '_ {
-        let leaves = self.all.iter().flat_map(|(kind, values)| {
-            values.iter().map(move |leaf| (*kind, *leaf))
-        });
+        let leaves = self
+            .all
+            .iter()
+            .flat_map(|(kind, values)| values.iter().map(move |leaf| (*kind, *leaf)));
         leaves.flat_map(move |(kind, leaf)| {
             let changed = kernel.with(leaf);
             let ahead: &[Leaf] = match kernel.prefetch {
@@ -131,7 +141,9 @@ impl Options {
                 _ => &[],
             };
             let others = ahead.iter().map(move |ahead| changed.with(*ahead));
-            std::iter::once(changed).chain(others).filter(move |it| *it != kernel)
+            std::iter::once(changed)
+                .chain(others)
+                .filter(move |it| *it != kernel)
         })
     }
 }

@@ -69,21 +69,27 @@ impl Values {
 const FAMILIES: [Family; 14] = [
     Family {
         name: "grow-m",
-        values: Values::Counts(Leaf::M, 16, &[(1, 32)]),
+        values: Values::Counts(Leaf::M, 16, &[(1, 16)]),
         equation: "rows of C are independent of one another",
         conditions: &[PartAtoms, UnevenThreads, TooMuchLds, TooManyVgprs],
     },
     Family {
         name: "grow-n",
-        values: Values::Counts(Leaf::N, 16, &[(1, 32)]),
+        values: Values::Counts(Leaf::N, 16, &[(1, 16)]),
         equation: "columns of C are independent of one another",
         conditions: &[PartAtoms, UnevenThreads, TooMuchLds, TooManyVgprs],
     },
     Family {
         name: "deepen-k",
-        values: Values::Counts(Leaf::K, 16, &[(1, 16)]),
+        values: Values::Counts(Leaf::K, 16, &[(1, 8), (4, 16)]),
         equation: "sum over k = sum over tiles of sum over k in tile",
-        conditions: &[PartAtoms, PartTiles, UnevenThreads, TooMuchLds, TooManyVgprs],
+        conditions: &[
+            PartAtoms,
+            PartTiles,
+            UnevenThreads,
+            TooMuchLds,
+            TooManyVgprs,
+        ],
     },
     Family {
         name: "widen-fragments",
@@ -93,25 +99,15 @@ const FAMILIES: [Family; 14] = [
     },
     Family {
         name: "split-m-over-waves",
-        values: Values::Counts(Leaf::WavesM, 1, &[(1, 16)]),
+        values: Values::Counts(Leaf::WavesM, 1, &[(1, 4), (2, 8)]),
         equation: "a tile is the disjoint union of its waves' parts",
-        conditions: &[
-            PartAtoms,
-            TooManyWaves,
-            UnevenThreads,
-            TooManyVgprs,
-        ],
+        conditions: &[PartAtoms, TooManyWaves, UnevenThreads, TooManyVgprs],
     },
     Family {
         name: "split-n-over-waves",
-        values: Values::Counts(Leaf::WavesN, 1, &[(1, 16)]),
+        values: Values::Counts(Leaf::WavesN, 1, &[(1, 4), (2, 8)]),
         equation: "a tile is the disjoint union of its waves' parts",
-        conditions: &[
-            PartAtoms,
-            TooManyWaves,
-            UnevenThreads,
-            TooManyVgprs,
-        ],
+        conditions: &[PartAtoms, TooManyWaves, UnevenThreads, TooManyVgprs],
     },
     Family {
         name: "double-buffer",
@@ -131,13 +127,13 @@ const FAMILIES: [Family; 14] = [
     },
     Family {
         name: "space-loads",
-        values: Values::Counts(Leaf::Cadence, 1, &[(1, 32)]),
+        values: Values::Counts(Leaf::Cadence, 1, &[(1, 16)]),
         equation: "a load may be issued any time between the last write and the first use",
         conditions: &[NotInterleaved],
     },
     Family {
         name: "read-ahead",
-        values: Values::Counts(Leaf::Ahead, 1, &[(1, 64), (4, 128)]),
+        values: Values::Counts(Leaf::Ahead, 1, &[(1, 32), (4, 64), (16, 128)]),
         equation: "a fragment may be read any time between the barrier and its use",
         conditions: &[NotInterleaved, TooManyVgprs],
     },

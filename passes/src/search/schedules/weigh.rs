@@ -82,6 +82,13 @@ impl Weighed {
             .then_with(|| a.vgprs.cmp(&b.vgprs))
             .then_with(|| self.choices.cmp(&other.choices))
     }
+
+    /// Least modelled time, then as [`Self::compare`].
+    pub(super) fn compare_time(&self, other: &Self) -> std::cmp::Ordering {
+        let (a, b) = (&self.figures, &other.figures);
+        let time = a.modelled_us.total_cmp(&b.modelled_us);
+        time.then_with(|| self.compare(other))
+    }
 }
 
 pub(super) fn best(
@@ -147,27 +154,15 @@ pub(super) fn best(
         complete,
     };
     // The least time first, which says what is within the margin.
-    let time = |a: &Weighed, b: &Weighed| {
-        let us = a.figures.modelled_us.total_cmp(&b.figures.modelled_us);
-        us.then_with(|| a.compare(b))
-    };
-    let fastest = kept.iter().copied().min_by(time).map(|it| climb.climb(it, f64::INFINITY, time));
+    let fastest = kept.iter().copied().min_by(Weighed::compare_time);
+    let fastest = fastest.map(|it| climb.climb(it, f64::INFINITY, Weighed::compare_time, |_| true));
     least = fastest.map_or(least, |it| it.figures.modelled_us.min(least));
     kept.extend(fastest);
     let limit = least * (1.0 + MARGIN);
     kept.retain(|candidate| candidate.figures.modelled_us <= limit);
     kept.sort_by(Weighed::compare);
-    let mut shapes: Vec<([i64; 3], [i64; 2])> = Vec::new();
-    let mut bases = Vec::new();
-    for candidate in &kept {
-        let shape = (candidate.choices.block, candidate.choices.waves);
-        if shapes.len() < CLIMBED && !shapes.contains(&shape) {
-            shapes.push(shape);
-            bases.push(*candidate);
-        }
-    }
-    for base in bases {
-        let found = climb.climb(base, limit, Weighed::compare);
+    for base in bases(&kept) {
+        let found = climb.climb(base, limit, Weighed::compare, |_| true);
         kept.push(found);
     }
     count += climb.weighed;
@@ -190,30 +185,44 @@ pub(super) fn best(
     })
 }
 
+/// The first kernels of so many tiles as are climbed from, of kernels in order.
+pub(super) fn bases(kernels: &[Weighed]) -> Vec<Weighed> {
+    let mut found: Vec<Weighed> = Vec::new();
+    let shape = |it: &Weighed| (it.choices.block, it.choices.waves);
+    for kernel in kernels {
+        if found.len() < CLIMBED && !found.iter().any(|it| shape(it) == shape(kernel)) {
+            found.push(*kernel);
+        }
+    }
+    found
+}
+
 /// The way from a kernel to better ones, one choice at a time.
-struct Climb<'a, 'b> {
-    weigher: &'a mut Weigher<'b>,
-    options: &'a Options,
-    spare_vgprs: i64,
+pub(super) struct Climb<'a, 'b> {
+    pub weigher: &'a mut Weigher<'b>,
+    pub options: &'a Options,
+    pub spare_vgprs: i64,
     /// Combinations that may still be looked at.
-    left: usize,
+    pub left: usize,
     /// Combinations weighed.
-    weighed: usize,
-    complete: bool,
+    pub weighed: usize,
+    pub complete: bool,
 }
 
 impl Climb<'_, '_> {
-    /// From `kernel` on to the best of its neighbours within `most_us`, as long as one is better.
-    fn climb(
+    /// From `kernel` on to the best of its neighbours within `most_us` that `keep` keeps, as long as
+    /// one is better.
+    pub fn climb(
         &mut self,
         kernel: Weighed,
         most_us: f64,
         compare: impl Fn(&Weighed, &Weighed) -> std::cmp::Ordering,
+        keep: impl Fn(&Choices) -> bool,
     ) -> Weighed {
         let mut best = kernel;
         loop {
             let from = best;
-            for choices in self.options.neighbours(from.choices) {
+            for choices in self.options.neighbours(from.choices).filter(|it| keep(it)) {
                 if self.left == 0 {
                     self.complete = false;
                     return best;
@@ -238,6 +247,9 @@ impl Climb<'_, '_> {
     }
 }
 
+/// Block, K of a slice and waves.
+type Tile = ([i64; 3], i64, [i64; 2]);
+
 /// The judgement of combinations, which remembers what many of them share.
 pub(super) struct Weigher<'a> {
     open: &'a Open<'a>,
@@ -246,7 +258,7 @@ pub(super) struct Weigher<'a> {
     costs: Vec<((i64, u32), f64)>,
     costs_of: Option<([i64; 4], [i64; 2], i64, bool)>,
     /// Widths of the last tile.
-    widths: Option<(([i64; 3], i64, [i64; 2]), Widths)>,
+    widths: Option<(Tile, Widths)>,
     taken: HashMap<Interleaved, Taken>,
 }
 
@@ -272,11 +284,7 @@ impl<'a> Weigher<'a> {
     }
 
     /// As [`Self::figures`], the widths of the accesses being known.
-    pub fn figures_of(
-        &mut self,
-        choices: &Choices,
-        widths: &Widths,
-    ) -> Result<Figures, Reason> {
+    pub fn figures_of(&mut self, choices: &Choices, widths: &Widths) -> Result<Figures, Reason> {
         self.tile(choices)?;
         self.lds_bytes(choices)?;
         self.costs_of = None;
@@ -314,8 +322,7 @@ impl<'a> Weigher<'a> {
             return Ok(widths);
         }
         let atom = self.atom(choices)?;
-        let widths = Widths::expected(self.open, atom, choices)
-            .ok_or(Reason::UnevenThreads)?;
+        let widths = Widths::expected(self.open, atom, choices).ok_or(Reason::UnevenThreads)?;
         self.widths = Some((of, widths));
         Ok(widths)
     }
@@ -375,7 +382,8 @@ impl<'a> Weigher<'a> {
         let joined = JOINED_VGPRS * [0, 1].iter().filter(|it| single(it)).count() as i64;
         // A workgroup's waves share the SIMDs of one CU, and all must be resident.
         let count = waves[0] * waves[1];
-        let per_simd = count.div_euclid(i64::from(machine.simds_per_cu)).max(1);
+        let simds = i64::from(machine.simds_per_cu);
+        let per_simd = (count + simds - 1) / simds;
         let share = i64::from(machine.vgpr.per_simd) / per_simd;
         let granule = i64::from(machine.vgpr.granule);
         let limit = (share / granule * granule).min(i64::from(machine.vgpr.addressable));
@@ -496,7 +504,11 @@ impl<'a> Weigher<'a> {
         for (operand, repeat) in [rm, rn].into_iter().enumerate() {
             let [read, store] = [widths.reads[operand], widths.stores[operand]];
             let stored = counts.loads[operand] * widths.loads[operand] / store;
-            accesses.push(lds(Access::Read, width(read), repeat * rk * fragment / read));
+            accesses.push(lds(
+                Access::Read,
+                width(read),
+                repeat * rk * fragment / read,
+            ));
             accesses.push(lds(Access::Write, width(store), stored));
         }
         let kernel = Kernel {
