@@ -184,10 +184,16 @@ impl<'t> Kernels<'t> {
     fn readers(&self, case: usize, at: usize) -> BTreeSet<usize> {
         let line = self.lines[at];
         let fields = ["sa_sdst(0)", "va_sdst(0)", "va_vcc(0)"];
-        if line == "s_wait_alu depctr_va_sdst(0)" {
-            let reader = Some(self.after(at));
-            let reader = reader.filter(|&reader| self.waits_alone(case, reader));
-            return reader.into_iter().collect();
+        if line.starts_with("s_wait_alu") {
+            // LLVM may have put it for one reader, and the first that needs it may be another.
+            let behind = at + 1..self.code[case].1;
+            let behind = behind.take_while(|&it| !self.lines[it].contains(fields[1]));
+            let vector = behind.filter(|&it| self.lines[it].starts_with("v_"));
+            let mut needs = vector.filter(|&reader| self.waits_alone(case, at, reader));
+            let of_vector = line.contains(fields[1]).then(|| needs.next()).flatten();
+            let others = line != "s_wait_alu depctr_va_sdst(0)";
+            let of_others = others.then(|| self.after(at));
+            return of_vector.into_iter().chain(of_others).collect();
         }
         if !line.starts_with("s_waitcnt_depctr") || line.contains("va_vdst(0)") {
             return BTreeSet::from([self.after(at)]);
@@ -197,10 +203,10 @@ impl<'t> Kernels<'t> {
             .collect()
     }
 
-    /// RDNA 4: whether nothing waits for what a vector instruction wrote before the one at `reader`
-    /// reads it. A scalar instruction that reads scalar registers does; LLVM counts it where vector
-    /// instructions had read them, or their neighbours, as well.
-    fn waits_alone(&self, case: usize, reader: usize) -> bool {
+    /// RDNA 4: whether nothing but the wait at `at` waits for what a vector instruction wrote before
+    /// the one at `reader` reads it. A scalar instruction that reads scalar registers does; LLVM
+    /// counts it where vector instructions had read them, or their neighbours, as well.
+    fn waits_alone(&self, case: usize, at: usize, reader: usize) -> bool {
         let first = self.code[case].0;
         let reads_scalars = |at: usize| {
             let line = self.lines[at];
@@ -210,10 +216,22 @@ impl<'t> Kernels<'t> {
         let (_, sources, _) = scalars(self.lines[reader]);
         let mut sources = sources.iter().filter(|name| !name.starts_with("vcc"));
         sources.any(|source| {
-            let writes = |at: &usize| scalars(self.lines[*at]).0.contains(source);
+            // A scalar instruction that wrote it since does not settle it.
+            let writes = |at: &usize| {
+                let line = self.lines[*at];
+                line.starts_with("v_") && scalars(line).0.contains(source)
+            };
             let writer = (first + 1..reader).rev().find(writes);
+            // Only what vector instructions read before, or its neighbour in 64 bits.
+            let known = |at: usize| {
+                let line = self.lines[at];
+                let read = scalars(line).1;
+                line.starts_with("v_") && read.iter().any(|it| pair(it) == pair(source))
+            };
             writer.is_some_and(|writer| {
-                self.lines[writer].starts_with("v_") && !(writer..reader).any(reads_scalars)
+                writer < at
+                    && !(writer..reader).any(reads_scalars)
+                    && (first + 1..=writer).any(known)
             })
         })
     }
@@ -263,6 +281,12 @@ impl<'t> Kernels<'t> {
 /// A line without comment.
 fn code(line: &str) -> &str {
     line.split(';').next().unwrap_or("").trim()
+}
+
+/// Which pair of scalar registers one of them is in.
+fn pair(name: &str) -> Option<u32> {
+    let number: u32 = name.strip_prefix('s')?.parse().ok()?;
+    Some(number / 2)
 }
 
 /// What LLVM puts between a comparison that writes EXEC and a permutation. It looks for no hazards of
@@ -374,11 +398,10 @@ fn compare(chip: &'static str, wave: usize, cases: usize) -> (usize, usize) {
             if report.findings.iter().any(|found| !own(found)) {
                 continue;
             }
-            let found: Vec<&str> = report
-                .findings
-                .iter()
-                .map(|f| f.instruction.as_str())
-                .collect();
+            // Without a move, vector instructions behind it lie nearer to those before it.
+            let moved = is_self_move(kernels.lines[at]);
+            let all = report.findings.iter().map(|f| f.instruction.as_str());
+            let found: Vec<&str> = all.take(if moved { 1 } else { usize::MAX }).collect();
             let readers = kernels.readers(case, at);
             let expected: Vec<&str> = readers.iter().map(|&at| kernels.lines[at]).collect();
             let (first, last) = kernels.code[case];
