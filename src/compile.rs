@@ -272,6 +272,9 @@ pub struct Score {
     pub instructions_per_mma: f64,
     /// Elements of C that are computed for each that is asked for.
     pub waste: f64,
+    /// Tiles whose places in LDS are not free of conflicts, their search having been cut short by
+    /// its limits.
+    pub cut_short: usize,
     /// Cycles that bank conflicts add for one tile of K, all waves together, where the search has
     /// placed the tiles; 0 where the spec says their places, which all plans then share.
     pub conflict_cycles: i64,
@@ -291,6 +294,12 @@ impl Score {
             scratch_bytes: resources.scratch_bytes,
             instructions_per_mma: resources.main_loop.as_ref().map_or(f64::INFINITY, per_mma),
             waste: waste(&compiled.plan),
+            cut_short: proposal
+                .layouts
+                .iter()
+                .flatten()
+                .filter(|found| !found.complete && found.best.cost.conflict_cycles > 0)
+                .count(),
             conflict_cycles: proposal
                 .layouts
                 .iter()
@@ -312,14 +321,16 @@ impl Score {
         self.instructions_per_mma * self.waste
     }
 
-    /// What goes to memory first: bytes of it, then vector registers. Then fewest instructions,
-    /// fewest conflict cycles, and fewest scalar registers that lanes of vector registers hold,
+    /// What goes to memory first: bytes of it, then vector registers. Then what was searched to the
+    /// end goes before what has conflicts because it was not. Then fewest instructions, fewest
+    /// conflict cycles, and fewest scalar registers that lanes of vector registers hold,
     /// whose instructions, where they are in the main loop, are counted. How many vector registers
     /// are used counts by the workgroups that are resident with them, in the order in which the
     /// search proposes.
     pub fn compare(&self, other: &Self) -> std::cmp::Ordering {
         (self.scratch_bytes, self.vgpr_spills)
             .cmp(&(other.scratch_bytes, other.vgpr_spills))
+            .then(self.cut_short.cmp(&other.cut_short))
             .then(self.instructions().total_cmp(&other.instructions()))
             .then(self.conflict_cycles.cmp(&other.conflict_cycles))
             .then(self.sgpr_spills.cmp(&other.sgpr_spills))
@@ -406,6 +417,7 @@ mod tests {
             scratch_bytes,
             instructions_per_mma,
             waste: 1.0,
+            cut_short: 0,
             conflict_cycles: 0,
             vgprs: 256,
         };
@@ -422,5 +434,11 @@ mod tests {
                 .all(|pair| pair[0].compare(&pair[1]).is_lt())
         );
         assert!(!ordered[1].spills() && ordered[3].spills());
+        // What has conflicts because its search was cut short is behind what has not.
+        let cut_short = Score {
+            cut_short: 1,
+            ..score(0, 0, 0, 1.0)
+        };
+        assert!(ordered[2].compare(&cut_short).is_lt() && cut_short.compare(&ordered[3]).is_lt());
     }
 }

@@ -170,6 +170,7 @@ fn every_choice_is_explained(json: &Value) {
             "compiled"
             | "not-compiled"
             | "compiled-spills"
+            | "compiled-cut-short"
             | "compiled-instructions"
             | "compiled-conflicts"
             | "compiled-scalars" => {
@@ -399,6 +400,40 @@ fn occupancy_follows_from_the_record() {
         }
     }
     assert_eq!(limits, BTreeSet::from(["lds", "registers", "wave-slots"]));
+}
+
+/// Loads are as wide as was asked for, beside as many as the code has, which LLVM may have joined.
+#[test]
+fn loads_are_those_asked_for_and_those_compiled() {
+    let file = scratch("explain_narrow").join("open.toml");
+    let text = "arch = \"gfx1100\"\n[gemm]\nm = 130\nn = 128\nk = 64\n\
+                a = { type = \"f16\", layout = \"col\" }\n\
+                b = { type = \"f16\", layout = \"col\" }\n\
+                c = { type = \"f32\", layout = \"col\" }\naccumulate = \"f32\"\n\
+                [tile]\nblock = [64, 64, 32]\nwaves = [2, 2]\n";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap().to_string();
+    let compiled: Value =
+        serde_json::from_slice(&run(&["compile", &file, "--report", "json"])).unwrap();
+    let loads = u32(&compiled["main_loop"]["global_loads"]);
+    let json = json(&file);
+    let of = |name: &str| {
+        let choices = json["copies"].as_array().unwrap();
+        choices
+            .iter()
+            .find(|it| it["choice"] == name)
+            .unwrap()
+            .clone()
+    };
+    let asked = of("loads of A")["value"].as_str().unwrap().to_string();
+    assert!(asked.starts_with("32 bits asked for"), "{asked}");
+    for name in ["loads of A", "loads of B"] {
+        let reason = of(name)["reason"].as_str().unwrap().to_string();
+        assert!(
+            reason.contains(&format!("a thread has {loads} loads")),
+            "{reason}"
+        );
+    }
 }
 
 /// What stores C is said with the ways that there were.

@@ -284,6 +284,10 @@ impl Case<'_> {
             );
             return ("compiled-spills", reason);
         }
+        if plan.cut_short != other.cut_short {
+            let reason = "the other has conflicts, the search for its places cut short";
+            return ("compiled-cut-short", reason.into());
+        }
         if plan.instructions() != other.instructions() {
             return (
                 "compiled-instructions",

@@ -36,7 +36,9 @@ pub fn own(spec: &tilefold::Spec, compiled: &Compiled) -> Vec<Own> {
     for (operand, name) in ["A", "B"].into_iter().enumerate() {
         let copy = [&spec.plan.copy.a, &spec.plan.copy.b][operand];
         let said = spec.plan.atoms.load.is_some() || copy.threads.is_some();
-        choices.push(load(plan, operand, name, widths[operand], said));
+        let mut own = load(plan, operand, name, widths[operand], said);
+        own.reason += &compiled_loads(compiled);
+        choices.push(own);
     }
     for (operand, name) in ["A", "B"].into_iter().enumerate() {
         let found = kept.and_then(|kept| kept.layouts[operand].as_ref());
@@ -80,6 +82,23 @@ fn given(choice: String, value: String, said: bool, by_default: &str) -> Own {
     }
 }
 
+/// What the loads of A and B became: LLVM joins narrow ones where it can.
+fn compiled_loads(compiled: &Compiled) -> String {
+    let Some(main_loop) = &compiled.code.resources.main_loop else {
+        return String::new();
+    };
+    let [rm, rn] = compiled.plan.repeat();
+    let slices = compiled.plan.block[2] / compiled.plan.atom.shape[2];
+    let of_a_tile = (rm * rn * slices * compiled.plan.atom.instructions).max(1);
+    let tiles = i64::from(main_loop.mma) / of_a_tile;
+    format!(
+        "; compiled, a thread has {} loads of A and B in {} K tile{}",
+        main_loop.global_loads,
+        tiles.max(1),
+        if tiles > 1 { "s" } else { "" }
+    )
+}
+
 fn load(plan: &Plan, operand: usize, name: &str, elements: i64, said: bool) -> Own {
     let widths = load_widths(plan, operand);
     let bits = elements * i64::from(plan.input().bits());
@@ -90,7 +109,7 @@ fn load(plan: &Plan, operand: usize, name: &str, elements: i64, said: bool) -> O
     let loads = own.map_or(0, |width| width.loads);
     let described = |bits: i64, loads: i64| {
         let plural = if loads == 1 { "" } else { "s" };
-        format!("{bits} bits, {loads} load{plural} of a thread and K tile")
+        format!("{bits} bits asked for, {loads} load{plural} of a thread and K tile")
     };
     let (decided_by, reason) = match (said, wider.last()) {
         (true, _) => ("spec", "as the spec says".into()),

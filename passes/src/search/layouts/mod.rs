@@ -127,8 +127,8 @@ struct Saturated {
 }
 
 impl Searches {
-    /// Room for so many searches: each leaves a share for those to come. More may follow, with
-    /// what is left.
+    /// Room for so many searches, all with the same share, and with what those before have left
+    /// of theirs. More may follow, with what is left.
     pub fn new(limits: Limits, searches: usize) -> Self {
         Self {
             limits,
@@ -159,9 +159,9 @@ impl Searches {
         }
         self.waiting = self.waiting.saturating_sub(1);
         let spent = self.work.spent();
-        // Twice as much as each of those to come would get.
+        // As much as each of those to come will have at least: what one leaves, the others share.
         let left = self.limits.work.saturating_sub(spent);
-        let share = (u128::from(left) * 2 / (self.waiting as u128 + 2)) as u64;
+        let share = left / (self.waiting as u64 + 1);
         let start = format!("(lds (hold rows) (carry (along {})))", domain.along_threads);
         let start: RecExpr<Term> = start.parse().expect("it is a term of the language");
         let known = self

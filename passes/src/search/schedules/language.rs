@@ -87,7 +87,7 @@ impl Kind {
         Kind::Group,
     ];
 
-    /// Those that the model has no figure for.
+    /// Those of which the model knows what they take, and not what they are worth on a device.
     pub const UNWEIGHED: [Kind; 3] = [Kind::Cadence, Kind::Commit, Kind::Priority];
 
     /// The name in terms.

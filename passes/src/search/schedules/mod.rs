@@ -6,10 +6,10 @@
 //! limits of registers, LDS and threads weigh the combinations, and the few best go
 //! to whoever can count the instructions that they really compile to.
 //!
-//! The model has no figure for the cadence of loads, the point of commits and priorities
-//! ([`Kind::UNWEIGHED`]): they are tried with the best that it weighs. A finalist with another point
-//! of commits is compiled, and counted. What another cadence or raised priorities are worth shows
-//! in no count, only on a device: they are as the spec says, or the least.
+//! A grid of tiles, waves and orders is weighed whole; the best of several tiles are then tried with
+//! every other value that the rules reach of each choice, and with those of the better ones in turn.
+//! What the cadence of loads, the point of commits and priorities ([`Kind::UNWEIGHED`]) are worth on
+//! a device the model does not know: it counts the registers, waits and instructions that they take.
 
 mod alternatives;
 mod counts;
