@@ -3,7 +3,8 @@
 //! [`plans`] completes a spec that leaves anything of its plan open: [`schedules`] finds tile,
 //! waves and schedule, [`layouts`] the placement of both tiles in LDS and the copies that fill
 //! them. What a spec says is kept. A copy is searched together with its tile's place in LDS,
-//! where neither is said; a place that is said has the copy that [`Plan::complete`] gives it.
+//! where neither is said, and the place alone where the copy is said; a place that is said has the
+//! copy that [`Plan::complete`] gives it.
 
 pub mod layouts;
 mod loads;
@@ -236,15 +237,12 @@ fn anything_open(spec: &Spec) -> bool {
             || schedule.commit.is_none()
             || schedule.priority.is_none());
     let waves = tile.waves.is_none() && plan.mma.waves.is_none();
-    let place = |said: &Option<LdsLayout>, copy: &tilefold_dialect::plan::PartialCopy| {
-        said.is_none() && copy.threads.is_none() && copy.values.is_none()
-    };
     tile.block.whole().is_none()
         || choice
         || waves
         || lds.buffers.is_none()
-        || place(&lds.a, &plan.copy.a)
-        || place(&lds.b, &plan.copy.b)
+        || lds.a.is_none()
+        || lds.b.is_none()
         || schedule.prefetch.is_none()
         || schedule.group_rows.is_none()
         || order

@@ -5,8 +5,9 @@ use super::{
     schedules::{Choices, Open},
 };
 use crate::{
+    access::{Ownership, in_matrix},
     plan::{load_of, loaded_elements, memory_order},
-    tiling::MmaLayouts,
+    tiling::{MmaLayouts, copy_layout},
 };
 use tilefold_dialect::{
     atoms::Space,
@@ -24,7 +25,14 @@ pub(super) struct Placing<'a> {
 }
 
 /// What searches have found.
-pub(super) type Placed = Vec<(TileUse, Option<LayoutSearch>)>;
+pub(super) type Placed = Vec<(Tile, Option<LayoutSearch>)>;
+
+/// A tile whose place is open: how it is used, and where the spec says that the layouts of its copy.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tile {
+    usage: TileUse,
+    copy: Option<[Layout; 3]>,
+}
 
 impl<'a> Placing<'a> {
     /// For kernels with these choices, which share what there is to spend on what is not `found`
@@ -36,7 +44,7 @@ impl<'a> Placing<'a> {
         found: &'a mut Placed,
         kernels: impl Iterator<Item = &'c Choices>,
     ) -> Self {
-        let mut uses: Vec<TileUse> = Vec::new();
+        let mut uses: Vec<Tile> = Vec::new();
         for usage in kernels.flat_map(|it| uses_of(open, spec, it)).flatten() {
             let known = found.iter().any(|(known, _)| *known == usage);
             if !known && !uses.contains(&usage) {
@@ -79,18 +87,21 @@ impl<'a> Placing<'a> {
         })
     }
 
-    fn search(&mut self, usage: TileUse) -> Option<LayoutSearch> {
+    fn search(&mut self, usage: Tile) -> Option<LayoutSearch> {
         if let Some((_, known)) = self.found.iter().find(|(known, _)| *known == usage) {
             return known.clone();
         }
-        let found = self.searches.search(&usage).ok();
+        let found = {
+            let copy = usage.copy.as_ref().map(|copy| copy.each_ref());
+            self.searches.search_with(&usage.usage, copy).ok()
+        };
         self.found.push((usage, found.clone()));
         found
     }
 }
 
 /// How a kernel uses the tiles whose places the spec leaves open.
-fn uses_of(open: &Open<'_>, spec: &Spec, choices: &Choices) -> [Option<TileUse>; 2] {
+fn uses_of(open: &Open<'_>, spec: &Spec, choices: &Choices) -> [Option<Tile>; 2] {
     let plan = &spec.plan;
     let waves = match &plan.mma.waves {
         Some(layout) => Ok(layout.clone()),
@@ -125,11 +136,27 @@ fn uses_of(open: &Open<'_>, spec: &Spec, choices: &Choices) -> [Option<TileUse>;
         max_bytes: i64::from(machine.lds.per_workgroup),
         reorder: true,
     };
-    let left_open = |place: &Option<LdsLayout>, copy: &PartialCopy| {
-        place.is_none() && copy.threads.is_none() && copy.values.is_none()
+    let tile = |operand: usize, place: &Option<LdsLayout>, copy: &PartialCopy, fragments| {
+        if place.is_some() {
+            return None;
+        }
+        let mut usage = usage(operand, fragments);
+        let copy = match (&copy.threads, &copy.values) {
+            (None, None) => None,
+            (Some(threads), Some(values)) => {
+                let whole = copy_layout(threads, values, usage.tile).ok()?;
+                let order = memory_order(problem, operand);
+                let loaded = in_matrix(usage.tile, order);
+                usage.load_elements = Ownership::new(&whole).width(usage.load_elements, loaded);
+                let stores = copy.stores.as_ref().unwrap_or(values);
+                Some([threads.clone(), values.clone(), stores.clone()])
+            }
+            _ => return None,
+        };
+        Some(Tile { usage, copy })
     };
     [
-        left_open(&plan.lds.a, &plan.copy.a).then(|| usage(0, mma.a)),
-        left_open(&plan.lds.b, &plan.copy.b).then(|| usage(1, mma.b)),
+        tile(0, &plan.lds.a, &plan.copy.a, mma.a),
+        tile(1, &plan.lds.b, &plan.copy.b, mma.b),
     ]
 }

@@ -12,7 +12,9 @@ use tilefold_machine::Machine;
 use tilefold_passes::{
     Plan,
     search::{
-        Search, plans, plans_without,
+        Search,
+        layouts::check,
+        plans, plans_without,
         schedules::{self, Choices, Kind, Leaf, Limits, Open, Reason, rules},
     },
 };
@@ -282,6 +284,29 @@ fn entries_of_a_block_are_kept() {
             });
             assert_eq!(chosen, lds.each_ref());
         }
+    }
+}
+
+/// Where the spec says who carries what, the places in LDS are searched for that copy.
+#[test]
+fn places_are_searched_for_copies_that_are_given() {
+    let more = "[tile]\nblock = [128, 128, 64]\nwaves = [2, 2]\n[copy.a]\n\
+                threads = \"(16,8):(8,1)\"\nvalues = \"(1,8):(8,1)\"\n";
+    let spec = spec("gfx1201", "4096", "f16", ["row", "col"], more);
+    let found = plans(&spec).unwrap();
+    for proposal in &found.plans {
+        let placed = proposal.layouts[0]
+            .as_ref()
+            .expect("the place of A is open");
+        assert_eq!(placed.best.cost.conflict_cycles, 0);
+        assert_eq!(
+            proposal.plan.lds[0].to_string(),
+            placed.best.lds.to_string()
+        );
+        let said = (&spec.plan.copy.a.threads, &spec.plan.copy.a.values);
+        let kept = &proposal.plan.completed.plan.copy.a;
+        assert_eq!((&kept.threads, &kept.values), said);
+        check(&placed.usage, &placed.explanation).unwrap();
     }
 }
 

@@ -54,8 +54,8 @@ pub fn own(spec: &tilefold::Spec, compiled: &Compiled) -> Vec<Own> {
             ),
         });
         choices.push(match found {
-            Some(found) => order(name, found),
-            None => given(
+            Some(found) if copy.threads.is_none() => order(name, found),
+            _ => given(
                 format!("copy of {name}"),
                 format!("{} o {}", plan.copies[operand].0, plan.stores[operand]),
                 copy.threads.is_some(),

@@ -255,6 +255,30 @@ impl Copy {
         })
     }
 
+    /// A copy by layouts that are given, if it gives every element of the tile to one thread.
+    pub fn given(domain: &Domain, [threads, values, stores]: [&Layout; 3]) -> Option<Self> {
+        let tile = domain.usage.tile;
+        let whole = copy_layout(threads, values, tile).ok()?;
+        let commit = copy_layout(threads, stores, tile).ok()?;
+        Coordinates::new(&commit, tile).ok()?;
+        Some(Self {
+            order: Threads {
+                line: domain.along_threads,
+                first_along: domain.along_threads,
+                then_across: 1,
+            },
+            raked: 1,
+            turned: domain.load,
+            threads: threads.clone(),
+            values: values.clone(),
+            stores: stores.clone(),
+            // The same for every placement.
+            cache_lines: cache_lines(domain, &whole).unwrap_or(0),
+            permutes: permutes(domain, &whole, &commit)?,
+            commit,
+        })
+    }
+
     /// The copy, stored `turned` neighbours of each line at a time.
     pub fn turned(&self, domain: &Domain, turned: i64) -> Option<Self> {
         if turned < 1 || domain.load % turned != 0 || self.turned != domain.load {

@@ -27,6 +27,15 @@ pub(super) struct Member<T> {
     pub term: Text,
 }
 
+impl<T> Clone for Member<T> {
+    fn clone(&self) -> Self {
+        Self {
+            what: Rc::clone(&self.what),
+            term: self.term.clone(),
+        }
+    }
+}
+
 /// A term, ordered by its number of nodes, then as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Text {
@@ -107,6 +116,19 @@ impl Members {
                 Term::Carry(of) => graph[*of].data.copy().map(|what| (*of, what)),
                 _ => None,
             }),
+        }
+    }
+
+    /// The placements, with one copy that is given.
+    pub fn with_copy(&self, copy: Copy) -> Self {
+        let term = Text {
+            nodes: 1,
+            text: "given".into(),
+        };
+        let what = Rc::new(copy);
+        Self {
+            placements: self.placements.clone(),
+            copies: vec![Member { what, term }],
         }
     }
 

@@ -52,7 +52,7 @@ pub use rules::{Rule, rules};
 
 use analysis::{Graph, Meaning};
 use budget::Work;
-use domain::Domain;
+use domain::{Copy, Domain};
 use egg::{RecExpr, Rewrite, Runner, StopReason};
 use extract::{Members, Pairs};
 use language::Term;
@@ -60,6 +60,7 @@ use once::Once;
 use placement::Placement;
 use std::{rc::Rc, time::Duration};
 use thiserror::Error;
+use tilefold_layout::Layout;
 
 /// Rules that lead to what is not near plain rows, or to many thread layouts.
 const FAR: [&str; 5] = [
@@ -149,6 +150,19 @@ impl Searches {
     /// # Errors
     /// Those of [`search`].
     pub fn search(&mut self, usage: &TileUse) -> Result<LayoutSearch, LayoutError> {
+        self.search_with(usage, None)
+    }
+
+    /// As [`Self::search`], the thread layout of the copy and its value layouts, in the order of
+    /// loading and of storing, being given: only the place in LDS is searched for, and explained.
+    ///
+    /// # Errors
+    /// Those of [`search`].
+    pub fn search_with(
+        &mut self,
+        usage: &TileUse,
+        copy: Option<[&Layout; 3]>,
+    ) -> Result<LayoutSearch, LayoutError> {
         let domain = Rc::new(Domain::new(usage, &self.work)?);
         let nothing = || LayoutError::Nothing {
             max_bytes: usage.max_bytes,
@@ -175,10 +189,15 @@ impl Searches {
         });
         let found = &mut self.graphs[known];
         self.work.allow(spent + share - share / 8);
-        let pairs = Pairs::new(&found.members, &domain);
+        let given = copy.map(|copy| Copy::given(&domain, copy).ok_or_else(nothing));
+        let given = given.transpose()?.map(|copy| found.members.with_copy(copy));
+        let pairs = Pairs::new(given.as_ref().unwrap_or(&found.members), &domain);
         let best = pairs.best.first().ok_or_else(nothing)?;
-        let goal: RecExpr<Term> = pairs
-            .term(best)
+        let goal = match given {
+            Some(_) => pairs.term_by(best, &format!("(along {})", domain.along_threads)),
+            None => pairs.term(best),
+        };
+        let goal: RecExpr<Term> = goal
             .parse()
             .expect("it is printed from terms of the language");
         let explanation = explain::steps(found.graph.explain_equivalence(&start, &goal));

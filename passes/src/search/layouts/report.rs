@@ -5,7 +5,7 @@ use super::{
     conflicts::{Counter, SideCost, sides},
     domain::{Copy, Domain, Threads, TileUse},
     explain::Step,
-    extract::{Members, Pair, Pairs, cost},
+    extract::{Pair, Pairs, cost},
     placement::Placement,
 };
 use serde::{Serialize, Serializer};
@@ -168,11 +168,13 @@ fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::
 impl Pairs<'_> {
     /// The term of a pair.
     pub fn term(&self, pair: &Pair) -> String {
-        let Members { placements, copies } = self.members;
-        format!(
-            "(lds (hold {}) (carry {}))",
-            placements[pair.placement].term.text, copies[pair.copy].term.text
-        )
+        self.term_by(pair, &self.members.copies[pair.copy].term.text)
+    }
+
+    /// The term of a pair's placement with another copy.
+    pub fn term_by(&self, pair: &Pair, copy: &str) -> String {
+        let placement = &self.members.placements[pair.placement].term.text;
+        format!("(lds (hold {placement}) (carry {copy}))")
     }
 }
 
