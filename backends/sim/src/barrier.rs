@@ -50,7 +50,7 @@ impl<const W: usize> Group<'_, W> {
         wave.scalar_heard.join(&self.scalar_heard);
         let carried = std::mem::take(&mut wave.carried);
         for touch in &carried {
-            let mut faults = self.lds.note(touch, wave.id, wave.barriers);
+            let mut faults = self.lds.note(touch, wave.id, wave.barriers, None);
             faults.uninitialized = 0;
             if faults != Faults::default()
                 && let Some(&index) = self.program.at.get(&touch.instruction)

@@ -3,7 +3,7 @@
 use crate::check::{Check, Finding};
 use crate::group::Group;
 use crate::hazards::Facts;
-use crate::memory::lds::{Faults, Touch};
+use crate::memory::lds::{Faults, Stored, Touch};
 use crate::program::Inst;
 use crate::waits::Queue;
 use crate::wave::{HISTORY, Wave};
@@ -137,9 +137,15 @@ impl<const W: usize> Group<'_, W> {
 
     /// Notes an LDS access and reports what it collides with.
     #[inline]
-    pub(crate) fn note_lds(&mut self, touch: &Touch<W>, wave: &Wave<W>, inst: &Inst<W>) {
+    pub(crate) fn note_lds(
+        &mut self,
+        touch: &Touch<W>,
+        wave: &Wave<W>,
+        inst: &Inst<W>,
+        stored: Option<Stored<'_>>,
+    ) {
         if self.checks.has(Check::LdsRace) || self.checks.has(Check::LdsUninitialized) {
-            let faults = self.lds.note(touch, wave.id, wave.barriers);
+            let faults = self.lds.note(touch, wave.id, wave.barriers, stored);
             self.report_lds(touch, faults, wave, inst);
         }
     }

@@ -91,7 +91,7 @@ impl Broadcast {
             atomic: false,
             instruction: inst.address,
         };
-        group.note_lds(&touch, wave, inst);
+        group.note_lds(&touch, wave, inst, None);
         let at = address as usize;
         let value = match extend {
             Extend::None => group.lds.read_u32(at),

@@ -91,7 +91,7 @@ impl Vmem {
             }
         }
         wave.hint = hint;
-        group.note_lds(&touch, wave, inst);
+        group.note_lds(&touch, wave, inst, None);
         self.report(fault, None, wave, group, inst);
         group.report_reading(reading, wave, inst);
         Some(touch)

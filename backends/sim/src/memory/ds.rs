@@ -282,7 +282,13 @@ impl<const W: usize> Ds<W> {
         };
         self.check_bounds(&mut touch, wave, group, inst);
         self.count_conflicts(&touch, group);
-        group.note_lds(&touch, wave, inst);
+        match self.kind {
+            Kind::Store(half) => {
+                let stored = |span, lane| self.stored(half, wave, span, lane);
+                group.note_lds(&touch, wave, inst, Some(&stored));
+            }
+            _ => group.note_lds(&touch, wave, inst, None),
+        }
         match self.kind {
             Kind::Load(extend) => self.load(extend, &touch, wave, group),
             Kind::Transpose(_) => self.load(Extend::None, &touch, wave, group),
@@ -367,6 +373,21 @@ impl<const W: usize> Ds<W> {
                 wave.write(self.dst + (span * words + word) as u16, out, exec);
             }
         }
+    }
+
+    /// What a lane stores.
+    fn stored(&self, half: Option<Half>, wave: &Wave<W>, span: usize, lane: usize) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        let data = usize::from(self.data[span]);
+        let registers = wave.v[data..].iter().take(self.bytes.div_ceil(4));
+        for (bytes, register) in bytes.chunks_exact_mut(4).zip(registers) {
+            let word = match half {
+                Some(Half::High) => register[lane] >> 16,
+                _ => register[lane],
+            };
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
     }
 
     fn store(

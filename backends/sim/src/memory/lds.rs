@@ -1,11 +1,13 @@
 //! The local data share of a workgroup, and who touched which byte since the last barrier.
 
+use std::collections::HashMap;
+
 use crate::simd::vectorized;
 use crate::wave::Wave;
 
 /// Most waves of a workgroup whose accesses can be told apart.
 pub(crate) const MAX_WAVES: u32 = 63;
-/// Marks bytes that several waves read in one interval.
+/// Marks bytes that several waves read in one interval, or stored the same value in.
 const SEVERAL: u16 = 63;
 /// A tag holds a barrier interval above the six bits of a wave.
 const WAVE_BITS: u32 = 6;
@@ -88,6 +90,18 @@ pub(crate) struct Faults {
     pub(crate) uninitialized: u64,
 }
 
+/// What the spans of an access meet: lanes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Met {
+    race: u64,
+    uninitialized: u64,
+    /// Lanes that store where another wave stored, whose tags were left as they are.
+    contested: u64,
+}
+
+/// Bytes that a lane stores, by span and lane.
+pub(crate) type Stored<'s> = &'s dyn Fn(usize, usize) -> [u8; 16];
+
 pub(crate) struct Lds {
     pub(crate) bytes: Vec<u8>,
     /// Per byte the interval and wave of the last write; 0 if nobody wrote.
@@ -97,6 +111,8 @@ pub(crate) struct Lds {
     /// Per byte the interval and wave of the last atomic operation, or [`SEVERAL`]; empty until
     /// there is one.
     atomics: Vec<u16>,
+    /// Of bytes that several waves stored the same value in: the interval, and a bit for each wave.
+    shared: HashMap<usize, (u64, u64)>,
     /// Interval number that tags call [`FIRST_INTERVAL`].
     origin: u64,
 }
@@ -108,6 +124,7 @@ impl Lds {
             writers: vec![0; bytes],
             readers: vec![0; bytes],
             atomics: Vec::new(),
+            shared: HashMap::new(),
             origin: 0,
         }
     }
@@ -127,12 +144,15 @@ impl Lds {
         self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
 
-    /// Notes an access of a wave in a barrier interval and finds what it collides with.
+    /// Notes an access of a wave in a barrier interval and finds what it collides with. A store of
+    /// the value that another wave stored there since the barrier collides with nothing, where
+    /// `stored` tells what the lanes store.
     pub(crate) fn note<const W: usize>(
         &mut self,
         touch: &Touch<W>,
         wave: u32,
         interval: u64,
+        stored: Option<Stored<'_>>,
     ) -> Faults {
         let mut number = interval - self.origin + FIRST_INTERVAL;
         if number >= INTERVALS {
@@ -144,9 +164,9 @@ impl Lds {
             return self.note_atomic(touch, tag);
         }
         let mut faults = Faults::default();
-        for &offset in &touch.offsets[..touch.spans] {
+        for (span, &offset) in touch.offsets[..touch.spans].iter().enumerate() {
             let (writers, readers) = (&mut self.writers[..], &mut self.readers[..]);
-            let found = match touch.bytes {
+            let mut found = match touch.bytes {
                 16 => spans([(); 16], writers, readers, touch, offset, tag),
                 12 => spans([(); 12], writers, readers, touch, offset, tag),
                 8 => spans([(); 8], writers, readers, touch, offset, tag),
@@ -154,6 +174,12 @@ impl Lds {
                 2 => spans([(); 2], writers, readers, touch, offset, tag),
                 _ => spans([(); 1], writers, readers, touch, offset, tag),
             };
+            if found.contested != 0 {
+                let stored = |lane| Some(stored?(span, lane));
+                found.race |= self.contest(touch, offset, found.contested, (tag, interval), stored);
+            } else if found.race != 0 && !touch.write && !self.shared.is_empty() {
+                found.race &= !self.of_several(touch, offset, found.race, (tag, interval));
+            }
             faults.race |= found.race;
             faults.uninitialized |= found.uninitialized;
         }
@@ -161,6 +187,61 @@ impl Lds {
             self.meet_atomics(touch, tag, &mut faults);
         }
         faults
+    }
+
+    /// Lanes that store another value than another wave has stored in their bytes.
+    fn contest<const W: usize>(
+        &mut self,
+        touch: &Touch<W>,
+        offset: u32,
+        lanes: u64,
+        (tag, interval): (u16, u64),
+        stored: impl Fn(usize) -> Option<[u8; 16]>,
+    ) -> u64 {
+        let mut race = 0;
+        for lane in (0..W).filter(|&lane| lanes >> lane & 1 == 1) {
+            let at = touch.base[lane].wrapping_add(offset) as usize;
+            let there = &self.bytes[at..at + touch.bytes];
+            let same = stored(lane).is_some_and(|value| value[..touch.bytes] == *there);
+            for byte in at..at + touch.bytes {
+                let writer = &mut self.writers[byte];
+                if same && foreign(*writer, tag) {
+                    let shared = self.shared.entry(byte).or_default();
+                    if shared.0 != interval || *writer & SEVERAL != SEVERAL {
+                        *shared = (interval, 1 << (*writer & SEVERAL));
+                    }
+                    shared.1 |= 1 << (tag & SEVERAL);
+                    *writer = tag | SEVERAL;
+                } else {
+                    *writer = tag;
+                }
+            }
+            race |= u64::from(!same) << lane;
+        }
+        race
+    }
+
+    /// Lanes that read nothing but what their own wave stored as well, where others did.
+    fn of_several<const W: usize>(
+        &self,
+        touch: &Touch<W>,
+        offset: u32,
+        lanes: u64,
+        (tag, interval): (u16, u64),
+    ) -> u64 {
+        let own = |byte: usize| {
+            let writer = self.writers[byte];
+            let shared = self.shared.get(&byte).copied().unwrap_or_default();
+            let several = writer & SEVERAL == SEVERAL && shared.0 == interval;
+            !foreign(writer, tag) || several && shared.1 >> (tag & SEVERAL) & 1 == 1
+        };
+        let bytes = |lane: usize| {
+            let at = touch.base[lane].wrapping_add(offset) as usize;
+            at..at + touch.bytes
+        };
+        (0..W)
+            .filter(|&lane| lanes >> lane & 1 == 1 && bytes(lane).all(own))
+            .fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
     /// Notes an atomic operation, which collides with plain accesses alone.
@@ -228,8 +309,8 @@ vectorized! {
         touch: &Touch<W>,
         offset: u32,
         tag: u16,
-    ) -> Faults {
-        let mut faults = Faults::default();
+    ) -> Met {
+        let mut met = Met::default();
         for lane in 0..W {
             if touch.lanes >> lane & 1 == 0 {
                 continue;
@@ -241,14 +322,21 @@ vectorized! {
             let readers: &mut [u16; N] = (&mut readers[at..at + N])
                 .try_into()
                 .expect("the slice has N elements");
-            let (race, unwritten) = match touch.write {
-                true => (write_span(writers, readers, tag), false),
-                false => read_span(writers, readers, tag),
+            let (race, unwritten, contested) = match touch.write {
+                true => {
+                    let (race, contested) = write_span(writers, readers, tag);
+                    (race, false, contested)
+                }
+                false => {
+                    let (race, unwritten) = read_span(writers, readers, tag);
+                    (race, unwritten, false)
+                }
             };
-            faults.race |= u64::from(race) << lane;
-            faults.uninitialized |= u64::from(unwritten) << lane;
+            met.race |= u64::from(race) << lane;
+            met.uninitialized |= u64::from(unwritten) << lane;
+            met.contested |= u64::from(contested) << lane;
         }
-        faults
+        met
     }
 }
 
@@ -258,14 +346,22 @@ fn foreign(other: u16, tag: u16) -> bool {
     ((other ^ tag) >> WAVE_BITS == 0) & (other != tag)
 }
 
+/// Whether another wave reads a byte, and whether another one stored one: then all keep their tags.
 #[inline(always)]
-fn write_span<const N: usize>(writers: &mut [u16; N], readers: &[u16; N], tag: u16) -> bool {
-    let mut race = false;
+fn write_span<const N: usize>(
+    writers: &mut [u16; N],
+    readers: &[u16; N],
+    tag: u16,
+) -> (bool, bool) {
+    let (mut race, mut contested) = (false, false);
     for at in 0..N {
-        race |= foreign(writers[at], tag) | foreign(readers[at], tag);
+        race |= foreign(readers[at], tag);
+        contested |= foreign(writers[at], tag);
     }
-    *writers = [tag; N];
-    race
+    if !contested {
+        *writers = [tag; N];
+    }
+    (race, contested)
 }
 
 #[inline(always)]
@@ -287,6 +383,12 @@ fn read_span<const N: usize>(writers: &[u16; N], readers: &mut [u16; N], tag: u1
 mod tests {
     use super::*;
 
+    impl Lds {
+        fn noted(&mut self, touch: &Touch<32>, wave: u32, interval: u64) -> Faults {
+            self.note(touch, wave, interval, None)
+        }
+    }
+
     fn touch(at: u32, write: bool) -> Touch<32> {
         Touch {
             base: [at; 32],
@@ -307,42 +409,78 @@ mod tests {
             ..touch(at, true)
         };
         let mut lds = Lds::new(64);
-        assert_eq!(lds.note(&atomic(0), 0, 0).uninitialized, 1);
-        assert_eq!(lds.note(&atomic(0), 1, 0), Faults::default());
-        assert_eq!(lds.note(&atomic(0), 2, 0), Faults::default());
-        assert_eq!(lds.note(&touch(0, false), 1, 0).race, 1, "others' atomics");
+        assert_eq!(lds.noted(&atomic(0), 0, 0).uninitialized, 1);
+        assert_eq!(lds.noted(&atomic(0), 1, 0), Faults::default());
+        assert_eq!(lds.noted(&atomic(0), 2, 0), Faults::default());
+        assert_eq!(lds.noted(&touch(0, false), 1, 0).race, 1, "others' atomics");
         assert_eq!(
-            lds.note(&touch(0, false), 1, 1),
+            lds.noted(&touch(0, false), 1, 1),
             Faults::default(),
             "they wrote it"
         );
-        assert_eq!(lds.note(&atomic(0), 0, 1).race, 1, "wave 1 read it plainly");
-        assert_eq!(lds.note(&touch(0, true), 1, 1).race, 1);
-        assert_eq!(lds.note(&atomic(0), 0, 2), Faults::default());
         assert_eq!(
-            lds.note(&touch(0, true), 0, 2),
+            lds.noted(&atomic(0), 0, 1).race,
+            1,
+            "wave 1 read it plainly"
+        );
+        assert_eq!(lds.noted(&touch(0, true), 1, 1).race, 1);
+        assert_eq!(lds.noted(&atomic(0), 0, 2), Faults::default());
+        assert_eq!(
+            lds.noted(&touch(0, true), 0, 2),
             Faults::default(),
             "of one wave"
         );
-        assert_eq!(lds.note(&touch(4, false), 0, 2).uninitialized, 1);
+        assert_eq!(lds.noted(&touch(4, false), 0, 2).uninitialized, 1);
     }
 
     #[test]
     fn races_are_between_waves_and_within_an_interval() {
         let mut lds = Lds::new(64);
-        assert_eq!(lds.note(&touch(0, false), 0, 0).uninitialized, 1);
-        assert_eq!(lds.note(&touch(4, true), 0, 0), Faults::default());
-        assert_eq!(lds.note(&touch(4, false), 0, 0), Faults::default());
-        assert_eq!(lds.note(&touch(4, false), 1, 0).race, 1);
-        assert_eq!(lds.note(&touch(4, false), 1, 1), Faults::default());
-        assert_eq!(lds.note(&touch(4, false), 2, 1), Faults::default());
+        assert_eq!(lds.noted(&touch(0, false), 0, 0).uninitialized, 1);
+        assert_eq!(lds.noted(&touch(4, true), 0, 0), Faults::default());
+        assert_eq!(lds.noted(&touch(4, false), 0, 0), Faults::default());
+        assert_eq!(lds.noted(&touch(4, false), 1, 0).race, 1);
+        assert_eq!(lds.noted(&touch(4, false), 1, 1), Faults::default());
+        assert_eq!(lds.noted(&touch(4, false), 2, 1), Faults::default());
         assert_eq!(
-            lds.note(&touch(4, true), 1, 1).race,
+            lds.noted(&touch(4, true), 1, 1).race,
             1,
             "wave 2 reads it too"
         );
-        assert_eq!(lds.note(&touch(8, true), 1, 1), Faults::default());
-        assert_eq!(lds.note(&touch(7, true), 2, 1).race, 1, "one common byte");
+        assert_eq!(lds.noted(&touch(8, true), 1, 1), Faults::default());
+        assert_eq!(lds.noted(&touch(7, true), 2, 1).race, 1, "one common byte");
+    }
+
+    #[test]
+    fn stores_of_one_value_race_with_no_store() {
+        let mut lds = Lds::new(64);
+        let store = |lds: &mut Lds, wave: u32, interval: u64, value: u32| {
+            let mut bytes = [0; 16];
+            bytes[..4].copy_from_slice(&value.to_le_bytes());
+            let race = lds
+                .note(&touch(8, true), wave, interval, Some(&|_, _| bytes))
+                .race;
+            lds.write_u32(8, value);
+            race
+        };
+        assert_eq!(store(&mut lds, 0, 0, 7), 0);
+        assert_eq!([1, 2, 0].map(|wave| store(&mut lds, wave, 0, 7)), [0; 3]);
+        let read = |lds: &mut Lds, wave, interval| lds.noted(&touch(8, false), wave, interval).race;
+        assert_eq!(read(&mut lds, 1, 0), 0, "it stored the value as well");
+        assert_eq!(read(&mut lds, 3, 0), 1, "it did not");
+        assert_eq!(read(&mut lds, 3, 1), 0, "behind the barrier");
+        assert_eq!(store(&mut lds, 2, 1, 7), 1, "another wave reads it");
+        assert_eq!(store(&mut lds, 4, 2, 7), 0);
+        assert_eq!(store(&mut lds, 5, 2, 6), 1, "another value");
+        assert_eq!(store(&mut lds, 5, 3, 6), 0);
+        assert_eq!(
+            lds.noted(&touch(8, true), 6, 3).race,
+            1,
+            "of a value not known"
+        );
+        assert_eq!(store(&mut lds, 0, 4, 5), 0);
+        assert_eq!(store(&mut lds, 1, 4, 5), 0);
+        assert_eq!(read(&mut lds, 5, 4), 1, "it stored before the barrier");
     }
 
     #[test]
@@ -350,9 +488,12 @@ mod tests {
         let mut lds = Lds::new(8);
         for interval in 0..5000 {
             let wave = (interval % 2) as u32;
-            assert_eq!(lds.note(&touch(0, true), wave, interval), Faults::default());
             assert_eq!(
-                lds.note(&touch(0, true), 1 - wave, interval).race,
+                lds.noted(&touch(0, true), wave, interval),
+                Faults::default()
+            );
+            assert_eq!(
+                lds.noted(&touch(0, true), 1 - wave, interval).race,
                 1,
                 "{interval}"
             );

@@ -155,3 +155,13 @@ TWINS(bytes) {
     u8 read = into[right ? at : at ^ 1];
     ((u8 *)y)[at] = read;
 }
+
+// Several waves store one value in LDS; the twin stores different ones.
+TWINS(one_value) {
+    __shared__ uint found;
+    if (thread() == 0) found = 0;
+    barrier();
+    if (x[own()] % 3 == 0) found = right ? 1 : thread() + 1;
+    barrier();
+    y[own()] = found;
+}

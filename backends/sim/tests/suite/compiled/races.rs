@@ -68,6 +68,17 @@ fn what_is_not() {
     });
 }
 
+/// In LDS a value may be stored by several waves at once, and nothing else.
+#[test]
+fn one_value_in_lds() {
+    in_parallel_of(&builds(), |build| {
+        assert_eq!(found("one_value", build), [], "{build:?}");
+        let found = found("one_value_broken", build);
+        let names: Vec<_> = found.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, [Check::LdsRace.name()], "{build:?}");
+    });
+}
+
 /// Reports do not depend on how many threads run a launch.
 #[test]
 fn races_are_found_in_one_order() {
