@@ -359,6 +359,7 @@ impl<'a, const W: usize> Group<'a, W> {
         match &inst.op {
             Op::Valu(valu) => valu.execute(wave),
             Op::Salu(salu) => salu.execute(wave),
+            Op::Real(real) => real.execute(wave),
             Op::Ds(ds) => {
                 let touch = ds.execute(wave, self, inst);
                 self.moved_in_lds(wave, touch.as_ref());

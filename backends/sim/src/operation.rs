@@ -99,6 +99,13 @@ fn family<const W: usize>(line: &Line, chip: Chip, ds_count: &mut usize) -> (Cla
         };
         return known(Class::Mma, mfma.map(|mma| Op::Mfma(Box::new(mma))));
     }
+    if let Some(op) = valu::real(line) {
+        let class = match name.starts_with("s_") {
+            true => Class::Salu,
+            false => Class::Valu,
+        };
+        return known(class, op.map(|op| Op::Real(Box::new(op))));
+    }
     if name.starts_with("s_") {
         return match Salu::new(line) {
             Some(salu) => known(Class::Salu, salu.map(Op::Salu)),

@@ -21,7 +21,7 @@ use crate::operation::{dual, operation};
 use crate::salu::Salu;
 use crate::system::{self, System};
 use crate::text::{Line, M0, NULL, SCALARS, VCC, Value};
-use crate::valu::{Dot, LaneOp, Packed, Recode, Sums, Swap, Valu};
+use crate::valu::{Dot, LaneOp, Packed, Real, Recode, Sums, Swap, Valu};
 use crate::waits::{Queue, Registers, Wait};
 
 /// What an instruction does.
@@ -39,6 +39,7 @@ pub(crate) enum Op<const W: usize> {
     Swmmac(Box<Swmmac>),
     Mfma(Box<Mfma>),
     Salu(Salu),
+    Real(Box<Real>),
     Branch {
         condition: Condition,
         target: usize,

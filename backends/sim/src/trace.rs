@@ -228,7 +228,9 @@ fn results<const W: usize>(inst: &Inst<W>) -> (Vec<usize>, Vec<usize>) {
         Op::Ds(_) | Op::Broadcast(_) | Op::Vmem(_) | Op::Smem(_) => inst
             .fills
             .is_some_and(|(_, registers)| registers != Registers::default()),
-        Op::Salu(_) => !(inst.text.starts_with("s_cmp") || inst.text.starts_with("s_bitcmp")),
+        Op::Salu(_) | Op::Real(_) => {
+            !(inst.text.starts_with("s_cmp") || inst.text.starts_with("s_bitcmp"))
+        }
         Op::Valu(_)
         | Op::Dual(_)
         | Op::Packed(_)

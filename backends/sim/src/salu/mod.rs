@@ -1,4 +1,4 @@
-//! Scalar arithmetic.
+//! Scalar arithmetic on integers and bits.
 
 mod bits;
 
@@ -37,25 +37,14 @@ enum Effect {
     Select,
     /// The write happens only when SCC is on.
     Conditional,
-    /// The f32 product of the sources plus the third one, rounded once.
-    Fused,
 }
 
 /// A scalar instruction, ready to execute.
 pub(crate) struct Salu {
     body: Body,
     sources: [Source; 2],
-    addend: Source,
     target: Target,
     effect: Effect,
-}
-
-fn f(bits: u64) -> f32 {
-    f32::from_bits(bits as u32)
-}
-
-fn r(value: f32) -> u64 {
-    u64::from(value.to_bits())
 }
 
 fn s(value: u64) -> i32 {
@@ -84,7 +73,6 @@ fn row(name: &str) -> Option<Row> {
     arithmetic(name)
         .or_else(|| bits::row(name))
         .or_else(|| comparison(name))
-        .or_else(|| float(name))
 }
 
 const N: &[u32] = &[32];
@@ -215,19 +203,6 @@ fn comparison(name: &str) -> Option<Row> {
         "ge_u32" => |a, b, scc| compare(a >= b, scc),
         "lt_u32" => |a, b, scc| compare(a < b, scc),
         "le_u32" => |a, b, scc| compare(a <= b, scc),
-        "eq_f32" => |a, b, scc| compare(f(a) == f(b), scc),
-        "lg_f32" => |a, b, scc| compare(f(a) < f(b) || f(a) > f(b), scc),
-        "neq_f32" => |a, b, scc| compare(f(a) != f(b), scc),
-        "gt_f32" => |a, b, scc| compare(f(a) > f(b), scc),
-        "ge_f32" => |a, b, scc| compare(f(a) >= f(b), scc),
-        "lt_f32" => |a, b, scc| compare(f(a) < f(b), scc),
-        "le_f32" => |a, b, scc| compare(f(a) <= f(b), scc),
-        "ngt_f32" => |a, b, scc| compare(f(a).partial_cmp(&f(b)).is_none_or(|o| o.is_le()), scc),
-        "nge_f32" => |a, b, scc| compare(f(a).partial_cmp(&f(b)).is_none_or(|o| o.is_lt()), scc),
-        "nlt_f32" => |a, b, scc| compare(f(a).partial_cmp(&f(b)).is_none_or(|o| o.is_ge()), scc),
-        "nle_f32" => |a, b, scc| compare(f(a).partial_cmp(&f(b)).is_none_or(|o| o.is_gt()), scc),
-        "o_f32" => |a, b, scc| compare(!f(a).is_nan() && !f(b).is_nan(), scc),
-        "u_f32" => |a, b, scc| compare(f(a).is_nan() || f(b).is_nan(), scc),
         _ => return None,
     };
     let wide = rest.ends_with("64");
@@ -235,25 +210,6 @@ fn comparison(name: &str) -> Option<Row> {
         return None;
     }
     Some((body, 0, if wide { DD } else { NN }))
-}
-
-fn float(name: &str) -> Option<Row> {
-    Some(match name {
-        "s_add_f32" => (|a, b, _| r(f(a) + f(b)), 32, NN),
-        "s_sub_f32" => (|a, b, _| r(f(a) - f(b)), 32, NN),
-        "s_mul_f32" => (|a, b, _| r(f(a) * f(b)), 32, NN),
-        "s_max_f32" | "s_max_num_f32" => (|a, b, _| r(crate::valu::float::max(f(a), f(b))), 32, NN),
-        "s_min_f32" | "s_min_num_f32" => (|a, b, _| r(crate::valu::float::min(f(a), f(b))), 32, NN),
-        "s_cvt_f32_u32" => (|a, _, _| r(a as f32), 32, N),
-        "s_cvt_f32_i32" => (|a, _, _| r(s(a) as f32), 32, N),
-        "s_cvt_u32_f32" => (|a, _, _| u64::from(f(a) as u32), 32, N),
-        "s_cvt_i32_f32" => (|a, _, _| w(f(a) as i32), 32, N),
-        "s_trunc_f32" => (|a, _, _| r(f(a).trunc()), 32, N),
-        "s_floor_f32" => (|a, _, _| r(f(a).floor()), 32, N),
-        "s_ceil_f32" => (|a, _, _| r(f(a).ceil()), 32, N),
-        "s_rndne_f32" => (|a, _, _| r(f(a).round_ties_even()), 32, N),
-        _ => return None,
-    })
 }
 
 /// The same of `s_andn1_wrexec_b64` and its kin.
@@ -296,9 +252,6 @@ impl Salu {
             (Some(row), _) => (row, Effect::SaveExec),
             (_, Some(row)) => (row, Effect::WriteExec),
             _ if name.starts_with("s_cselect") => (row(name)?, Effect::Select),
-            _ if name.starts_with("s_fma") => {
-                return Some(Self::fused(line).ok_or_else(|| "an operand is missing".to_owned()));
-            }
             _ if name.starts_with("s_cmov") => (row(name)?, Effect::Conditional),
             _ => (row(name)?, Effect::Plain),
         };
@@ -306,29 +259,6 @@ impl Salu {
             Self::build(line, row, effect)
                 .ok_or_else(|| "an operand is of no known kind".to_owned()),
         )
-    }
-
-    /// `s_fmac_f32`, which adds to its target, and the forms with a constant.
-    fn fused(line: &Line) -> Option<Salu> {
-        let source = |at: usize| match line.operands.get(at)?.value {
-            Value::Scalar { first, .. } => Some(Source::Register(first)),
-            ref value => constant(value, Type::F32).map(Source::Const),
-        };
-        let [a, b, addend] = match line.name.as_str() {
-            "s_fmac_f32" => [source(1)?, source(2)?, source(0)?],
-            "s_fmaak_f32" | "s_fmamk_f32" => [source(1)?, source(2)?, source(3)?],
-            _ => return None,
-        };
-        let Source::Register(target) = source(0)? else {
-            return None;
-        };
-        Some(Salu {
-            body: |a, _, _| a,
-            sources: [a, b],
-            addend,
-            target: Target::Register(target),
-            effect: Effect::Fused,
-        })
     }
 
     fn build(line: &Line, (body, result, widths): Row, effect: Effect) -> Option<Salu> {
@@ -376,7 +306,6 @@ impl Salu {
         Some(Salu {
             body,
             sources,
-            addend: Source::Const(0),
             target,
             effect,
         })
@@ -402,7 +331,6 @@ impl Salu {
                     b
                 }
             }
-            Effect::Fused => r(f(a).mul_add(f(b), f(fetch(self.addend)))),
             Effect::Conditional if scc => a,
             Effect::Conditional => return,
             Effect::SaveExec | Effect::WriteExec => {

@@ -71,6 +71,12 @@ fn narrow<const W: usize>(name: &str) -> Option<Row<W>> {
             let clamp = |x: u32| (x as i32).clamp(-0x8000, 0x7fff) as u32 & 0xffff;
             clamp(a) | clamp(b) << 16
         };
+        "v_cvt_pk_u16_f32" => F32 -> B32, |a, b| {
+            u32::from(f(a) as u16) | u32::from(f(b) as u16) << 16
+        };
+        "v_cvt_pk_i16_f32" => F32 -> B32, |a, b| {
+            u32::from(f(a) as i16 as u16) | u32::from(f(b) as i16 as u16) << 16
+        };
         "v_cvt_pk_fp8_f32" => F32 -> B16, |a, b| {
             u32::from(to_fp8(f(a), false)) | u32::from(to_fp8(f(b), false)) << 8
         };

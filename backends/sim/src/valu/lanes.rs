@@ -1,6 +1,5 @@
 //! Instructions that move values between lanes or to scalar registers.
 
-use super::single::pseudo_scalar;
 use super::{Input, Type, write_half};
 use crate::text::{Half, Line, M0, Value};
 use crate::wave::Wave;
@@ -27,12 +26,6 @@ pub(crate) enum LaneOp {
         mask: Input,
         addend: Input,
         first: u32,
-    },
-    /// A scalar's transcendental function.
-    Scalar {
-        dst: u16,
-        source: Input,
-        function: fn(u32) -> u32,
     },
     /// The register that lies M0 past the one named.
     MoveFrom {
@@ -72,16 +65,6 @@ pub(crate) enum LaneOp {
 
 /// The lane instruction of a line; none when it is another family's.
 pub(crate) fn lane_op(line: &Line) -> Option<Result<LaneOp, String>> {
-    if let Some(function) = pseudo_scalar(&line.name) {
-        let build = || {
-            Some(LaneOp::Scalar {
-                dst: scalar(line, 0)?,
-                source: Input::new(line.operands.get(1)?, Type::F32, false)?,
-                function,
-            })
-        };
-        return Some(build().ok_or_else(|| "an operand is of no known kind".to_owned()));
-    }
     let build = match line.name.as_str() {
         "v_readfirstlane_b32" => |line: &Line| {
             Some(LaneOp::ReadFirst {
@@ -224,14 +207,6 @@ impl LaneOp {
                     bits.count_ones().wrapping_add(addend[lane])
                 });
                 wave.write(*dst, &counts, exec);
-            }
-            LaneOp::Scalar {
-                dst,
-                source,
-                function,
-            } => {
-                let value = source.fetch(wave, &mut a)[0];
-                wave.set_scalar(*dst, function(value));
             }
             LaneOp::MoveFrom { dst, source } => {
                 // Past the file, register 0 is read.

@@ -21,6 +21,7 @@ pub(crate) mod overflow;
 mod recode;
 mod rows;
 mod saturate;
+mod scalar;
 mod sdwa;
 mod single;
 mod swap;
@@ -36,6 +37,7 @@ pub(crate) use recode::{Recode, recode};
 use rows::keeps_half;
 pub(crate) use rows::row;
 pub(crate) use rows::row_of;
+pub(crate) use scalar::{Real, real};
 pub(crate) use swap::{Swap, swap};
 
 use crate::chip::Isa;

@@ -113,18 +113,6 @@ fn canonical(name: &str) -> &str {
     }
 }
 
-/// The transcendental operations that have a scalar source and target on RDNA 4.
-pub(super) fn pseudo_scalar(name: &str) -> Option<fn(u32) -> u32> {
-    Some(match name {
-        "v_s_rcp_f32" => |a| transcendental(a, |x| 1.0 / x),
-        "v_s_rsq_f32" => |a| transcendental(a, |x| 1.0 / x.sqrt()),
-        "v_s_sqrt_f32" => |a| transcendental(a, f64::sqrt),
-        "v_s_exp_f32" => |a| transcendental(a, f64::exp2),
-        "v_s_log_f32" => |a| transcendental(a, f64::log2),
-        _ => return None,
-    })
-}
-
 pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
     const THREE: &[Type] = &[Type::F32, Type::F32, Type::F32];
     let accumulates = name == "v_fmac_f32";

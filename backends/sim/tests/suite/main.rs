@@ -36,6 +36,7 @@ mod rdna_hazards;
 mod rdna_oracle;
 mod recode;
 mod saturation;
+mod scalar_floats;
 mod scalars;
 mod scope;
 mod signals;

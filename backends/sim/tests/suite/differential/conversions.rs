@@ -65,6 +65,9 @@ pub fn add(t: &mut Table) {
         true => t.kind("v_cvt_pkrtz_f16_f32", "3 !k", "D, f0, f1", PAIR, rtz),
         false => t.kind("v_cvt_pk_rtz_f16_f32", "e32 e64 !k", "D, f0, f1", PAIR, rtz),
     }
+    if !t.gfx9() {
+        shorts(t);
+    }
     if !t.gfx9() && !t.gfx12() {
         return;
     }
@@ -73,6 +76,20 @@ pub fn add(t: &mut Table) {
         more(t);
         scaled(t);
     }
+}
+
+/// Pairs of integers of 16 bits, towards zero and within their range.
+fn shorts(t: &mut Table) {
+    let within = |x: u32, low: f64, high: f64| match f(x).is_nan() {
+        true => 0,
+        false => f(x).trunc().clamp(low, high) as i32 as u32 & 0xffff,
+    };
+    let signed = move |x| within(x, -32768.0, 32767.0);
+    let unsigned = move |x| within(x, 0.0, 65535.0);
+    let model = words!(|a, b| signed(a) | signed(b) << 16);
+    t.word("v_cvt_pk_i16_f32", "3", "D, f0, f1", model);
+    let model = words!(|a, b| unsigned(a) | unsigned(b) << 16);
+    t.word("v_cvt_pk_u16_f32", "3", "D, f0, f1", model);
 }
 
 fn more(t: &mut Table) {

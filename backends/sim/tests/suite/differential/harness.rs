@@ -274,7 +274,7 @@ pub fn differences(chip: &str, cases: &[Case]) -> Vec<String> {
 }
 
 /// Whether a float's bits are those expected, or a quiet NaN is where any is.
-fn float(got: u64, expected: u64, mantissa: u32, width: u32, close: u64) -> bool {
+pub fn float(got: u64, expected: u64, mantissa: u32, width: u32, close: u64) -> bool {
     let sign = 1 << (width - 1);
     let infinity = sign - (1 << mantissa);
     let magnitude = |bits: u64| bits & (sign - 1);

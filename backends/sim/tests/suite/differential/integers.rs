@@ -3,7 +3,7 @@
 use super::harness::Kind;
 use super::integers_more;
 use super::numbers::sext;
-use super::table::{Table, flags, longs, words};
+use super::table::{Table, flags, longs, op, words};
 
 /// The byte of `v_perm_b32` for a selector; source 1 holds bytes 0 to 3.
 fn permuted(a: u32, b: u32, select: u32) -> u32 {
@@ -183,6 +183,9 @@ pub fn add(t: &mut Table) {
             ((u128::from(a) << 32 | u128::from(b)) / u128::from(two(c % 32))) as u32
         }),
     );
+    if !t.gfx9() && !t.gfx12() {
+        shifts_by_halves(t);
+    }
     t.word(
         "v_mad_u32_u24",
         "3",
@@ -348,4 +351,37 @@ fn carries(t: &mut Table) {
             );
         }
     }
+}
+
+/// RDNA 3 has its shifts in halves of registers.
+fn shifts_by_halves(t: &mut Table) {
+    for (name, unit, modulus) in [("v_alignbit_b32", 1, 32), ("v_alignbyte_b32", 8, 4)] {
+        for (half, shift) in [("l", 0), ("h", 16)] {
+            let model = op(move |[a, b, _], lane| {
+                let by = lane.tuple().h[2] >> shift & 0xffff;
+                let pair = u128::from(a) << 32 | u128::from(b);
+                (
+                    (pair / u128::from(two(by % modulus * unit))) as u64 & 0xffff_ffff,
+                    false,
+                )
+            });
+            let operands = match half {
+                "l" => "D, i0, i1, h2.l",
+                _ => "D, i0, i1, h2.h",
+            };
+            t.word(name, "3 !c", operands, model);
+        }
+    }
+    let scalar = words!(|a, b| {
+        let by = crate::differential::harness::SCALAR >> 16 & 31;
+        ((u128::from(a) << 32 | u128::from(b)) / u128::from(two(by))) as u32
+    });
+    t.tail(
+        "v_alignbit_b32",
+        "3 !c",
+        "D, i0, i1, s30",
+        32,
+        " op_sel:[0,0,1,0]",
+        scalar,
+    );
 }
