@@ -56,6 +56,14 @@ fn run(object: &CodeObject, inputs: &[u32]) -> Vec<[u32; 6]> {
 /// A kernel of such a body, which finds two words of its item in v2 and v3; the mode is on by the
 /// descriptor, or not.
 fn kernel(chip: &str, wave: usize, body: &str, on: bool) -> CodeObject {
+    kernel_with(chip, wave, body, on, "")
+}
+
+/// What a descriptor says where output scales count.
+const SCALES: &str = ".amdhsa_float_denorm_mode_16_64 0\n.amdhsa_ieee_mode 0\n";
+
+/// The same with more in its descriptor.
+fn kernel_with(chip: &str, wave: usize, body: &str, on: bool, more: &str) -> CodeObject {
     let gfx9 = chip == "gfx950";
     let mut lines = vec![
         "s_load_dwordx4 s[4:7], s[0:1], 0x0".to_owned(),
@@ -81,9 +89,14 @@ fn kernel(chip: &str, wave: usize, body: &str, on: bool) -> CodeObject {
     }
     let mode = format!(".amdhsa_fp16_overflow {}", u32::from(on));
     let workgroup = ".amdhsa_system_sgpr_workgroup_id_x 1";
+    // RDNA 4 has no such mode.
+    let more = match chip {
+        "gfx1201" => more.replace(".amdhsa_ieee_mode 0\n", ""),
+        _ => more.to_owned(),
+    };
     let place = ".amdhsa_float_denorm_mode_32 3\n";
     let source = build::kernel_source(chip, &lines.join("\n"))
-        .replace(place, &format!("{place}{mode}\n{workgroup}\n"));
+        .replace(place, &format!("{place}{mode}\n{workgroup}\n{more}"));
     let mut flags = vec![];
     let source = match wave == 64 && !gfx9 {
         true => {
@@ -168,6 +181,41 @@ fn the_mode_can_be_set() {
         );
         let got = run(&kernel(chip, 64, &body, false), &[0x7bff; 128]);
         assert_eq!(got[5][..3], [0x7c00, 0x7bff, 0x7c00], "{chip}");
+    }
+}
+
+#[test]
+fn infinities_of_divisions_by_zero_stay() {
+    // A numerator and a denominator.
+    let inputs = [0x3c00, 0, 0xbc00, 0].repeat(32);
+    for chip in CHIPS {
+        let body = "v_div_fixup_f16 v4, v2, v3, v2\nv_rsq_f16 v5, v3\nv_log_f16 v6, v3\n\
+                    v_rcp_f16 v7, v3";
+        let got = run(&kernel(chip, 64, body, true), &inputs);
+        assert_eq!(got[0][..4], [0x7c00, 0x7c00, 0xfc00, 0x7c00], "{chip}");
+        assert_eq!(got[1][..4], [0xfc00, 0x7c00, 0xfc00, 0x7c00], "{chip}");
+    }
+}
+
+#[test]
+fn scaled_halves_are_limited() {
+    // 32,768, its negative, infinity and the largest number that is not too large, times one.
+    let inputs = [
+        0x7800, 0x3c00, 0xf800, 0x3c00, 0x7c00, 0x3c00, 0x77ff, 0x3c00,
+    ]
+    .repeat(16);
+    for chip in CHIPS {
+        for on in [true, false] {
+            let got = run(
+                &kernel_with(chip, 64, "v_mul_f16_e64 v4, v2, v3 mul:2", on, SCALES),
+                &inputs,
+            );
+            let beyond = if on { 0x7bff } else { 0x7c00 };
+            let expected = [beyond, beyond | 0x8000, 0x7c00, 0x7bff];
+            for (got, expected) in got.iter().zip(expected.into_iter().cycle()) {
+                assert_eq!(got[0], expected, "{chip} {on}");
+            }
+        }
     }
 }
 

@@ -74,9 +74,14 @@ fn i32_of(value: f64) -> u32 {
 /// Both types' operations of a chip.
 fn arithmetic(chip: &str, ty: Ty, cases: &mut Vec<Case>) {
     let gfx12 = chip == "gfx1201";
-    let (suffix, get, put): (_, fn(u32) -> f64, fn(f64) -> u32) = match ty {
-        Ty::F32 => ("f32", f, f32_bits),
-        _ => ("f16", |bits| h(bits & 0xffff), f16_bits),
+    let suffix = if ty == Ty::F32 { "f32" } else { "f16" };
+    let get = move |bits: u32| match ty {
+        Ty::F32 => f(bits),
+        _ => h(bits & 0xffff),
+    };
+    let put = move |value: f64| match ty {
+        Ty::F32 => f32_bits(value),
+        _ => f16_bits(value),
     };
     let mut push = |name: &str, operands: &str, close: u64, model: Model| {
         cases.push(Case {
@@ -226,7 +231,8 @@ fn conversions(cases: &mut Vec<Case>) {
             model: model(move |[a, ..]| function(a)),
         });
     }
-    let three: [(&str, Ty, fn([u32; 3]) -> u32); 3] = [
+    type Three = fn([u32; 3]) -> u32;
+    let three: [(&str, Ty, Three); 3] = [
         (
             "s_cvt_pk_rtz_f16_f32 s20, s12, s13",
             Ty::Pair,

@@ -181,3 +181,97 @@ fn roundings_and_conversions() {
         }
     });
 }
+
+#[test]
+fn vectors_of_shorts() {
+    // Fractions within a short, and within an unsigned one.
+    let words = edgy(39, 4 * N);
+    let x: Vec<f32> = words
+        .iter()
+        .map(|&x| (x as i32 >> 12) as f32 / 16.0)
+        .collect();
+    let y: Vec<f32> = words.iter().map(|&x| (x >> 12) as f32 / 16.0).collect();
+    let values = vec![
+        Value::In(put(&x)),
+        Value::In(put(&y)),
+        Value::Out(8 * N),
+        Value::Out(8 * N),
+    ];
+    Case::new("reals.hip", "shorts", 4, 128, values).check(|label, out| {
+        let expected: Vec<i16> = x.iter().map(|&x| x as i16).collect();
+        assert_eq!(get::<i16>(&out[0]), expected, "{label}");
+        let expected: Vec<u16> = y.iter().map(|&y| y as u16).collect();
+        assert_eq!(get::<u16>(&out[1]), expected, "{label}");
+    });
+}
+
+#[test]
+fn uniform_halves() {
+    let words = |seed| -> Vec<u32> {
+        let quiet = |bits: u32| match f16::from_bits(bits as u16).is_nan() {
+            true => 0x7e00,
+            false => bits & 0xffff,
+        };
+        let words = edgy(seed, N).into_iter();
+        words
+            .map(|bits| quiet(bits) | quiet(bits >> 13) << 16)
+            .collect()
+    };
+    let (x, y) = (words(40), words(41));
+    let values = vec![
+        Value::In(put(&x)),
+        Value::In(put(&y)),
+        Value::Out(48 * N),
+        Value::Out(4 * N),
+    ];
+    let half = |bits: u32| f16::from_bits(bits as u16).to_f64();
+    let near = |value: f64| f16::from_f64(value).to_f64();
+    // The number where one is a NaN; the sign decides between zeros.
+    let pick = |a: f64, b: f64, larger: bool| match a.partial_cmp(&b) {
+        _ if a.is_nan() => b,
+        None => a,
+        Some(std::cmp::Ordering::Equal) => match a.is_sign_negative() == larger {
+            true => b,
+            false => a,
+        },
+        Some(order) => match order.is_gt() == larger {
+            true => a,
+            false => b,
+        },
+    };
+    Case::new("reals.hip", "uniform", N as u32, 1, values).check(|label, out| {
+        let flags = get::<u32>(&out[1]);
+        for (i, got) in get::<f32>(&out[0]).chunks(12).enumerate() {
+            let (a, b, c) = (half(x[i]), half(y[i]), half(y[i] >> 16));
+            let product = (a * b) as f32;
+            let expected = [
+                near(a + b) as f32,
+                near(near(a * b) - c) as f32,
+                near(a.mul_add(b, c)) as f32,
+                near(a.floor() + b.ceil()) as f32,
+                near(a.trunc() - b.round_ties_even()) as f32,
+                near(pick(a, b, false) + c) as f32,
+                near(pick(a, b, true) + c) as f32,
+                (c * half(x[i] >> 16)) as f32,
+                near(f64::from(product + c as f32)) as f32,
+                (a as f32).mul_add(b as f32, 0.5),
+                pick(f64::from(a as f32 * 3.0), b, false) as f32,
+                (c as f32 * 0.5).round_ties_even() + 1.0,
+            ];
+            same(label, (a, b, c), got, &expected);
+            let unordered = a.is_nan() || b.is_nan();
+            let all = [
+                a < b,
+                a <= b,
+                a == b,
+                a != b,
+                unordered || a >= b,
+                unordered || a > b,
+                unordered,
+                unordered || a == b,
+            ];
+            let bits = (0..8).fold(0, |bits, at| bits | u32::from(all[at]) << at);
+            assert_eq!(flags[i], bits | bits << 8, "{label} {a} {b}");
+        }
+    });
+}

@@ -36,6 +36,8 @@ fn reals(t: &mut Table) {
     let some = [[true, false, true], [false, true, true]];
     for (tail, [low, high]) in [
         ("", none),
+        (" neg_lo:[1,0,0]", [[true, false, false], [false; 3]]),
+        (" neg_hi:[0,1,0]", [[false; 3], [false, true, false]]),
         (" clamp", none),
         (" neg_lo:[1,0,1] neg_hi:[0,1,1]", some),
         (" neg_lo:[1,0,1] neg_hi:[0,1,1] clamp", some),

@@ -1,6 +1,6 @@
 //! Models of sines and cosines of turns, and of the bits of 2 / pi.
 
-use super::harness::Kind;
+use super::harness::{After, Kind};
 use super::numbers::{f, f16_bits, f32_bits, h};
 use super::table::{Table, op, words};
 
@@ -55,6 +55,24 @@ pub fn add(t: &mut Table) {
     t.kind("v_sin_f32", SHORT, "D, f0", long, sin);
     let cos = words!(|a| f32_bits(flushed(f(f32_bits(cosine(flushed(f(a))))))));
     t.kind("v_cos_f32", SHORT, "D, f0", long, cos);
+    // The NaN of infinities is negative, which `Close` does not see.
+    for name in ["v_sin", "v_cos"] {
+        let clears = t.gfx9();
+        for (ty, constant) in [("f16", "0x7c00"), ("f16", "0xfc00"), ("f32", "0x7f800000")] {
+            let text = format!("{name}_{ty}_e32 D, {constant}");
+            t.case(text, Kind::Bits, move |lane| {
+                let (kept, nan) = match (ty, clears) {
+                    ("f32", _) => (32, 0xffc0_0000),
+                    (_, true) => (32, 0xfe00),
+                    _ => (16, 0xfe00),
+                };
+                After {
+                    value: lane.tuple().old >> kept << kept | nan,
+                    mask: false,
+                }
+            });
+        }
+    }
     preop(t);
 }
 
