@@ -4,7 +4,7 @@ use super::{
     Body, Row, Shape, Type, bytes, compare, convert, dot, double, half_ops, integer, saturate,
     single, wide_ops,
 };
-use crate::text::{Line, Value};
+use crate::text::Line;
 
 /// The row of a mnemonic.
 pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
@@ -37,14 +37,10 @@ pub(crate) fn row_of<const W: usize>(line: &Line) -> Option<Row<W>> {
             accumulates: false,
         });
     }
-    if ["v_alignbit_b32", "v_alignbyte_b32"].contains(&name) {
-        // From RDNA 3 on the shift is a half of its register, which the text names.
-        let shift = line.operands.get(3).map(|operand| &operand.value);
-        let named = matches!(shift, Some(Value::Vector { half: Some(_), .. }));
+    if ["v_alignbit_b32", "v_alignbyte_b32"].contains(&name) && line.bits::<4>("op_sel", false)[2] {
+        // From RDNA 3 on the shift is 16 bits, which may be the high ones.
         let mut row = row(name)?;
-        if named || line.bits::<4>("op_sel", false)[2] {
-            row.sources = &[Type::B32, Type::B32, Type::B16];
-        }
+        row.sources = &[Type::B32, Type::B32, Type::B16];
         return Some(row);
     }
     if line.flag("clamp")
