@@ -184,7 +184,8 @@ impl<const W: usize> Group<'_, W> {
                 continue;
             }
             let mut before = signals.is_before(&point, &self.visitor, &wave.heard);
-            if before && near {
+            let followed = |heard| signals.followed(number, &self.visitor, heard);
+            if before && near && followed(&wave.heard).is_none() {
                 continue;
             }
             let me = (self.number, wave.id);
@@ -204,7 +205,8 @@ impl<const W: usize> Group<'_, W> {
                 Some(How::Atomically) => before &= others.all(|before| before),
                 _ => before |= others.any(|before| before),
             }
-            why = why.or(early).or((!before).then_some(Why::Race(point)));
+            let race = (!before).then_some(point).or_else(|| followed(&all));
+            why = why.or(early).or(race.map(Why::Race));
         }
         why
     }

@@ -54,6 +54,12 @@ impl Clock {
         heard.map(|(_, &number)| number)
     }
 
+    /// The last store of each wave.
+    fn all(&self) -> impl Iterator<Item = Number> {
+        let heard = self.0.iter().flat_map(|heard| heard.values());
+        heard.copied()
+    }
+
     /// Hears of all that another clock heard of.
     pub(crate) fn join(&mut self, other: &Clock) {
         let Some(theirs) = &other.0 else { return };
@@ -178,6 +184,18 @@ impl Signals {
                 _ => later.passed > point.barrier,
             })
         })
+    }
+
+    /// Of what an atomic operation followed in its word, some that does not lie before what a wave
+    /// does now. What the operation's wave had heard of besides is looked at too, which changes
+    /// nothing: who comes behind the operation heard of that.
+    pub(crate) fn followed(&self, number: Number, me: &Visitor, heard: &Clock) -> Option<Point> {
+        let store = self.get(number)?;
+        if store.how != How::Atomically {
+            return None;
+        }
+        let mut earlier = store.clock.all().filter_map(|number| self.point(number));
+        earlier.find(|point| !self.is_before(point, me, heard))
     }
 
     /// Number of the next store.

@@ -99,6 +99,25 @@ TWINS(finish) {
     y[own()] = a[block()];
 }
 
+// The workgroup that comes last reads what all added to: behind a ticket that each takes when all its
+// waves have added, and that is taken at all.
+INLINE last_reads(const uint *x, uint *a, uint *b, uint *y, bool all, bool ticket) {
+    __shared__ uint taken;
+    ADD(&a[thread()], x[own()], __ATOMIC_RELAXED);
+    if (all) barrier();
+    if (thread() == 0) taken = ticket ? ADD(b, 1u, __ATOMIC_ACQ_REL) : block();
+    barrier();
+    if (taken == grid_size() - 1) y[thread()] = a[thread()];
+}
+
+TWINS(last_adds) {
+    last_reads(x, a, b, y, right, true);
+}
+
+TWINS(last_number) {
+    last_reads(x, a, b, y, true, right);
+}
+
 // Only who holds the lock changes the words.
 TWINS(lock) {
     if (thread() != 0) return;

@@ -7,7 +7,7 @@ use super::{Build, CHIPS, Value, builds, in_parallel_of, launch, object, put};
 const BLOCKS: u32 = 4;
 const ITEMS: u32 = 128;
 
-const KERNELS: [&str; 14] = [
+const KERNELS: [&str; 16] = [
     "grid_first",
     "grid_second",
     "again",
@@ -17,6 +17,8 @@ const KERNELS: [&str; 14] = [
     "count",
     "start",
     "finish",
+    "last_adds",
+    "last_number",
     "lock",
     "hand_down",
     "hand_in_lds",
@@ -57,7 +59,8 @@ fn what_is_not() {
         for kernel in KERNELS {
             // Without optimisation atomic operations ask what was there, as a lock does, and in CU
             // mode a load may look as if it decided the branch that follows.
-            let alike = kernel == "start" || build.chip == "gfx1151";
+            let asks = ["start", "last_adds", "last_number"].contains(&kernel);
+            let alike = asks || build.chip == "gfx1151";
             if alike && build.opt == "-O0" {
                 continue;
             }
