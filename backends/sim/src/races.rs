@@ -185,16 +185,25 @@ impl<const W: usize> Group<'_, W> {
             }
             let mut before = signals.is_before(&point, &self.visitor, &wave.heard);
             let followed = |heard| signals.followed(number, &self.visitor, heard);
-            if before && near && followed(&wave.heard).is_none() {
+            // What its own wave stored needs no wait, nor what waves stored that share its cache; and
+            // where a barrier lies between, what was pending there is known.
+            let waits = !near
+                || self.across_units
+                    && point.wave != wave.id
+                    && self.visitor.passed <= point.barrier;
+            if before && !waits && followed(&wave.heard).is_none() {
                 continue;
             }
             let me = (self.number, wave.id);
             let all = signals.with(&wave.heard, me, wave.waits.hearing());
             before |= signals.is_before(&point, &self.visitor, &all);
-            let early = match near {
-                true => None,
-                false => signals.early(number, &wave.heard, &all).map(Why::Early),
+            let early = match waits {
+                true => signals.early(number, &wave.heard, &all),
+                false => None,
             };
+            // The waves of a workgroup do not race for what one of them has yet to hear.
+            let early = early.filter(|early| !near || *early == Early::Stored);
+            let early = early.map(Why::Early);
             let mut others = signals.stamps.list(same).filter_map(|number| {
                 let point = signals.point(number)?;
                 Some(signals.is_before(&point, &self.visitor, &all))

@@ -143,6 +143,21 @@ TWINS(hand_down) {
     y[own()] = a[block()];
 }
 
+// The same with a store that must be complete before the flag where the two waves do not share a
+// cache.
+TWINS(hand_over) {
+    if (thread() == 0) {
+        a[block()] = x[block()];
+        if (right) __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+        else __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+        __hip_atomic_store(&b[block()], 1u, __ATOMIC_RELAXED, GROUP);
+    }
+    if (thread() < 64) return;
+    while (__hip_atomic_load(&b[block()], __ATOMIC_ACQUIRE, GROUP) == 0)
+        __builtin_amdgcn_s_sleep(1);
+    y[own()] = a[block()];
+}
+
 // The same by a flag in LDS that is changed by atomic operations.
 TWINS(hand_in_lds) {
     __shared__ uint flag;

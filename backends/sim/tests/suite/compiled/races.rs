@@ -82,6 +82,22 @@ fn one_value_in_lds() {
     });
 }
 
+/// A store that was not waited for before a flag for the same workgroup is a fault where its waves
+/// run on two compute units, and none where they share a cache.
+#[test]
+fn stores_that_a_workgroup_hears_of() {
+    in_parallel_of(&builds(), |build| {
+        assert_eq!(found("hand_over", build), [], "{build:?}");
+        let found = found("hand_over_broken", build);
+        let names: Vec<_> = found.iter().map(|(name, _)| *name).collect();
+        let expected: &[_] = match build.chip {
+            "gfx1100" | "gfx1201" => &[Check::UnreleasedStore.name()],
+            _ => &[],
+        };
+        assert_eq!(names, expected, "{build:?}");
+    });
+}
+
 /// Reports do not depend on how many threads run a launch.
 #[test]
 fn races_are_found_in_one_order() {
