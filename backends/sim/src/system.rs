@@ -145,6 +145,7 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
         | "s_clause"
         | "s_setprio"
         | "s_sleep"
+        | "s_sleep_var"
         | "s_icache_inv"
         | "s_set_inst_prefetch_distance"
         | "s_inst_prefetch"

@@ -26,6 +26,10 @@ pub(crate) enum Operation {
     Inc,
     /// Counts down and wraps around to the given value.
     Dec,
+    /// Subtracts where the difference is no less than zero.
+    SubConditional,
+    /// Subtracts down to zero.
+    SubClamped,
     AddF,
     MinF,
     MaxF,
@@ -63,6 +67,8 @@ impl Atomic {
             "rsub_u32" | "rsub_u64" => SubReversed,
             "inc_u32" | "inc_u64" | "inc" => Inc,
             "dec_u32" | "dec_u64" | "dec" => Dec,
+            "cond_sub_u32" => SubConditional,
+            "sub_clamp_u32" | "csub_u32" => SubClamped,
             "add_f32" | "add_f64" => AddF,
             "min_f32" | "min_f64" | "min_num_f32" | "min_num_f64" => MinF,
             "max_f32" | "max_f64" | "max_num_f32" | "max_num_f64" => MaxF,
@@ -118,6 +124,8 @@ impl Atomic {
             Inc => old + 1,
             Dec if old == 0 || old > value => value,
             Dec => old - 1,
+            SubConditional => old.checked_sub(value).unwrap_or(old),
+            SubClamped => old.saturating_sub(value),
             AddF if narrow => {
                 let [old, value] = [old, value].map(|bits| f32::from_bits(bits as u32));
                 u64::from((old + value).to_bits())

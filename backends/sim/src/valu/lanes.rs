@@ -55,12 +55,19 @@ pub(crate) enum LaneOp {
     Permute {
         dst: u16,
         source: Input,
-        low: Input,
-        high: Input,
+        selectors: Selectors,
         opposite: bool,
         fetch_inactive: bool,
         bound_ctrl: bool,
     },
+}
+
+/// Where the selectors of a permutation are.
+pub(crate) enum Selectors {
+    /// In two words, eight in each.
+    Words(Input, Input),
+    /// In each lane's own value, the lowest bits.
+    Own(Input),
 }
 
 /// The lane instruction of a line; none when it is another family's.
@@ -124,13 +131,18 @@ pub(crate) fn lane_op(line: &Line) -> Option<Result<LaneOp, String>> {
                 b: half(line, 1)?,
             })
         },
-        "v_permlane16_b32" | "v_permlanex16_b32" => |line: &Line| {
+        "v_permlane16_b32"
+        | "v_permlanex16_b32"
+        | "v_permlane16_var_b32"
+        | "v_permlanex16_var_b32" => |line: &Line| {
             let select: [bool; 2] = line.bits("op_sel", false);
             Some(LaneOp::Permute {
                 dst: vector(line, 0)?,
                 source: input(line, 1)?,
-                low: input(line, 2)?,
-                high: input(line, 3)?,
+                selectors: match line.name.contains("_var_") {
+                    true => Selectors::Own(input(line, 2)?),
+                    false => Selectors::Words(input(line, 2)?, input(line, 3)?),
+                },
                 opposite: line.name.contains('x'),
                 // So AMD's RDNA 3 guide names the bits, `V_PERMLANE16_B32`; its pseudo-code leaves
                 // open what they do, so that DPP's meaning is taken.
@@ -248,20 +260,25 @@ impl LaneOp {
             LaneOp::Permute {
                 dst,
                 source,
-                low,
-                high,
+                selectors,
                 opposite,
                 fetch_inactive,
                 bound_ctrl,
             } => {
-                let low = low.fetch(wave, &mut b)[0];
-                let high = high.fetch(wave, &mut c)[0];
-                let selectors = u64::from(low) | u64::from(high) << 32;
+                let selectors: [usize; W] = match selectors {
+                    Selectors::Own(own) => own.fetch(wave, &mut b).map(|own| own as usize & 15),
+                    Selectors::Words(low, high) => {
+                        let low = low.fetch(wave, &mut b)[0];
+                        let high = high.fetch(wave, &mut c)[0];
+                        let all = u64::from(low) | u64::from(high) << 32;
+                        std::array::from_fn(|lane| (all >> (4 * (lane & 15)) & 15) as usize)
+                    }
+                };
                 let values = *source.fetch(wave, &mut a);
                 let mut out = wave.v[usize::from(*dst)];
                 for (lane, value) in out.iter_mut().enumerate() {
                     let row = (lane & !15) ^ if *opposite { 16 } else { 0 };
-                    let from = row + (selectors >> (4 * (lane & 15)) & 15) as usize;
+                    let from = row + selectors[lane];
                     if *fetch_inactive || exec >> from & 1 == 1 {
                         *value = values[from];
                     } else if *bound_ctrl {

@@ -104,18 +104,54 @@ fn div_fixup(q: f32, denominator: f32, numerator: f32) -> f32 {
     }
 }
 
+/// a x b + c, where zero times anything is nothing added: Direct3D 9's rule.
+fn fma_of_zeros(a: u32, b: u32, c: u32) -> u32 {
+    match f(a) == 0.0 || f(b) == 0.0 {
+        true => one(f(c), c),
+        false => fma(a, b, c),
+    }
+}
+
+/// Which of three coordinates is the cube's major one: z before y before x where they are equal.
+fn major(x: f32, y: f32, z: f32) -> usize {
+    if z.abs() >= x.abs() && z.abs() >= y.abs() {
+        2
+    } else if y.abs() >= x.abs() {
+        1
+    } else {
+        0
+    }
+}
+
+/// The number of the cube's face, twice the major axis and one more where that is negative.
+fn face([x, y, z]: [f32; 3]) -> f32 {
+    let at = major(x, y, z);
+    (2 * at + usize::from([x, y, z][at] < 0.0)) as f32
+}
+
+/// The coordinates on the face, as the guides' pseudo-code of `V_CUBESC_F32` and `V_CUBETC_F32` has
+/// them.
+fn on_face([x, y, z]: [f32; 3]) -> [f32; 2] {
+    match major(x, y, z) {
+        2 => [if z < 0.0 { -x } else { x }, -y],
+        1 => [x, if y < 0.0 { -z } else { z }],
+        _ => [if x < 0.0 { z } else { -z }, -y],
+    }
+}
+
 /// The operation that a newer name means.
 fn canonical(name: &str) -> &str {
     match name {
         "v_mul_dx9_zero_f32" => "v_mul_legacy_f32",
         "v_fmac_f32" | "v_fmaak_f32" | "v_fmamk_f32" => "v_fma_f32",
+        "v_fmac_dx9_zero_f32" => "v_fma_dx9_zero_f32",
         other => other,
     }
 }
 
 pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
     const THREE: &[Type] = &[Type::F32, Type::F32, Type::F32];
-    let accumulates = name == "v_fmac_f32";
+    let accumulates = ["v_fmac_f32", "v_fmac_dx9_zero_f32"].contains(&name);
     let name = canonical(name);
     match name {
         "v_div_scale_f32" => {
@@ -159,8 +195,11 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         }
         _ => {}
     }
-    if name == "v_fma_f32" {
-        let row = Row::narrow(|s, _, out| map3(s, out, fma), Type::F32, THREE);
+    if name == "v_fma_f32" || name == "v_fma_dx9_zero_f32" {
+        let row = match name {
+            "v_fma_f32" => Row::narrow(|s, _, out| map3(s, out, fma), Type::F32, THREE),
+            _ => Row::narrow(|s, _, out| map3(s, out, fma_of_zeros), Type::F32, THREE),
+        };
         return Some(if accumulates { row.accumulate() } else { row });
     }
     Some(narrow!(name, F32, F32;
@@ -170,6 +209,20 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_mul_f32" => |a, b| result2(f(a) * f(b), f(a), f(b));
         "v_mul_legacy_f32" => |a, b| {
             if f(a) == 0.0 || f(b) == 0.0 { 0 } else { result2(f(a) * f(b), f(a), f(b)) }
+        };
+        "v_cubeid_f32" => |a, b, c| face([f(a), f(b), f(c)]).to_bits();
+        "v_cubema_f32" => |a, b, c| {
+            let all = [f(a), f(b), f(c)];
+            let twice = 2.0 * all[major(f(a), f(b), f(c))];
+            result2(twice, twice, twice)
+        };
+        "v_cubesc_f32" => |a, b, c| {
+            let [value, _] = on_face([f(a), f(b), f(c)]);
+            one(value, value.to_bits())
+        };
+        "v_cubetc_f32" => |a, b, c| {
+            let [_, value] = on_face([f(a), f(b), f(c)]);
+            one(value, value.to_bits())
         };
         "v_max_f32" => |a, b| max_ieee(f(a), f(b)).to_bits();
         "v_min_f32" => |a, b| min_ieee(f(a), f(b)).to_bits();

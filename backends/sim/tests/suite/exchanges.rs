@@ -171,3 +171,38 @@ fn halves_of_a_wave_trade_places() {
         assert_eq!(got, [expected], "{chip} {wave}");
     }
 }
+
+/// Lanes of a row, or of the opposite one, picked by each lane's own value, where some are off.
+#[test]
+fn lanes_are_picked_by_own_values() {
+    const EXEC: u32 = 0x0ff1_3c35;
+    for wave in [32, 64] {
+        // Bits of the selector past the lowest four do not count.
+        let bodies: Vec<String> = ["v_permlane16_var_b32", "v_permlanex16_var_b32"]
+            .into_iter()
+            .flat_map(|name| {
+                [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[inactive, bound]| {
+                    format!(
+                        "v_mul_u32_u24 v5, 7, v1\nv_mov_b32 v4, 99\ns_mov_b32 s20, 1\n\
+                         s_sleep_var s20\ns_mov_b32 exec_lo, {EXEC:#x}\n\
+                         {name} v4, v3, v5 op_sel:[{inactive},{bound}]"
+                    )
+                })
+            })
+            .collect();
+        let on = |lane: usize| lane >= 32 || EXEC >> lane & 1 == 1;
+        for (at, got) in run("gfx1201", wave, &bodies).into_iter().enumerate() {
+            let (opposite, bound, inactive) = (at / 4 * 16, at / 2 % 2 == 1, at % 2 == 1);
+            for (lane, got) in got.into_iter().enumerate() {
+                let from = (lane / 16 * 16 + 7 * lane % 16) ^ opposite;
+                let expected = match on(lane) {
+                    false => 99,
+                    true if on(from) || inactive => from as u32 + 1,
+                    true if bound => 0,
+                    true => 99,
+                };
+                assert_eq!(got, expected, "{wave} lane {lane}: {}", bodies[at]);
+            }
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod cdna_lanes;
 mod cdna_memory;
 mod cdna_numbers;
 mod compiled;
+mod conditional_atomics;
 mod counters;
 mod differential;
 mod direct;

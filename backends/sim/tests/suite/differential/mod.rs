@@ -10,6 +10,7 @@ mod bytes;
 mod clamps;
 mod compares;
 mod conversions;
+mod cubes;
 mod division;
 mod dots;
 mod doubles;
@@ -44,6 +45,7 @@ fn table(chip: &'static str) -> Table {
     bytes::add(&mut table);
     turns::add(&mut table);
     clamps::add(&mut table);
+    cubes::add(&mut table);
     table
 }
 

@@ -1,0 +1,102 @@
+//! Atomic subtractions of RDNA 4 that stop at zero or do not happen, in global memory and in LDS.
+
+use tilefold_sim::{Arg, Launch, Simulator};
+
+use crate::{Bytes, Numbers, build, words};
+
+const LANES: usize = 32;
+
+/// What each lane's word becomes, and what the instruction returned: of a start and an operand.
+fn run(chip: &str, name: &str, lds: bool, start: &[u32], operands: &[u32]) -> Vec<[u32; 2]> {
+    // The result goes to v3, what the instruction returned to v4, and what the form that returns
+    // nothing made of it afterwards, in LDS, to v7.
+    let deed = match (lds, chip) {
+        (true, _) => {
+            let (stem, ty) = name.rsplit_once('_').expect("a name with a type");
+            format!(
+                "ds_store_b32 v1, v3 offset:16\n{{lds}}\n\
+                 ds_{stem}_rtn_{ty} v5, v1, v4 offset:16\n{{lds}}\n\
+                 ds_load_b32 v3, v1 offset:16\n{{lds}}\nds_{name} v1, v4 offset:16\n{{lds}}\n\
+                 ds_load_b32 v7, v1 offset:16\n{{lds}}\n\
+                 global_store_b32 v2, v7, s[8:9] offset:256"
+            )
+        }
+        _ => {
+            let returns = match chip {
+                "gfx1201" => "th:TH_ATOMIC_RETURN",
+                _ => "glc",
+            };
+            format!(
+                "global_store_b32 v2, v3, s[8:9]\n{{store}}\n\
+                 global_atomic_{name} v5, v2, v4, s[8:9] {returns}\n{{load}}\n\
+                 global_load_b32 v3, v2, s[8:9]\n{{load}}"
+            )
+        }
+    };
+    let body = format!(
+        "s_load_b128 s[4:7], s[0:1], 0x0\ns_load_b64 s[8:9], s[0:1], 0x10\n\
+         v_lshlrev_b32 v1, 2, v0\nv_lshlrev_b32 v2, 3, v0\n{{scalar}}\n\
+         global_load_b32 v3, v1, s[4:5]\nglobal_load_b32 v4, v1, s[6:7]\n{{load}}\n\
+         {deed}\nv_mov_b32 v4, v5\nglobal_store_b64 v2, v[3:4], s[8:9]"
+    );
+    let mut simulator = Simulator::new();
+    let x = simulator.memory.alloc_input(&start.bytes());
+    let y = simulator.memory.alloc_input(&operands.bytes());
+    let z = simulator.memory.alloc_inout(&[0; 16 * LANES]);
+    let launch = Launch {
+        block: [LANES as u32, 1, 1],
+        args: vec![Arg::Buffer(x), Arg::Buffer(y), Arg::Buffer(z)],
+        ..Launch::default()
+    };
+    let report = simulator
+        .launch(&build::kernel(chip, &body), "k", launch)
+        .unwrap();
+    assert!(report.passed(), "{:#?}", report.findings);
+    let out = words(&simulator.memory.read(z));
+    let again = &out[2 * LANES..];
+    (0..LANES)
+        .map(|lane| {
+            if lds {
+                let expected = model(name, out[2 * lane], operands[lane]);
+                assert_eq!(again[2 * lane], expected, "{name} without a result");
+            }
+            [out[2 * lane], out[2 * lane + 1]]
+        })
+        .collect()
+}
+
+fn model(name: &str, old: u32, by: u32) -> u32 {
+    match (old >= by, name) {
+        (true, _) => old - by,
+        (false, "cond_sub_u32") => old,
+        (false, _) => 0,
+    }
+}
+
+#[test]
+fn subtractions_stop_or_do_not_happen() {
+    let mut numbers = Numbers(91);
+    let edges = [0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX];
+    for (chip, name, lds) in [
+        ("gfx1100", "csub_u32", false),
+        ("gfx1201", "cond_sub_u32", false),
+        ("gfx1201", "sub_clamp_u32", false),
+        ("gfx1201", "cond_sub_u32", true),
+        ("gfx1201", "sub_clamp_u32", true),
+    ] {
+        for _ in 0..8 {
+            let mut random = || match numbers.next() {
+                edge if edge % 2 == 0 => edges[edge as usize / 2 % 5],
+                other => other,
+            };
+            let start = Vec::from_iter((0..LANES).map(|_| random()));
+            let operands = Vec::from_iter((0..LANES).map(|_| random()));
+            let got = run(chip, name, lds, &start, &operands);
+            for (lane, got) in got.into_iter().enumerate() {
+                let (old, by) = (start[lane], operands[lane]);
+                let expected = [model(name, old, by), old];
+                assert_eq!(got, expected, "{chip} {name} {lds} {old:#x} {by:#x}");
+            }
+        }
+    }
+}
