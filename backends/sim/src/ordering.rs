@@ -12,8 +12,7 @@ use std::collections::HashMap;
 use crate::check::Check;
 use crate::group::Group;
 use crate::memory::lds::Touch;
-use crate::program::Inst;
-use crate::signals::{Early, How};
+use crate::signals::How;
 use crate::wave::Wave;
 
 /// Words of global memory, by address over four, whose stores a wave of the workgroup had not
@@ -87,28 +86,5 @@ impl<const W: usize> Group<'_, W> {
             }
             signals.complete(told.store, wave);
         }
-    }
-
-    pub(crate) fn report_early(
-        &mut self,
-        lane: u32,
-        address: u64,
-        early: Early,
-        wave: &Wave<W>,
-        inst: &Inst<W>,
-    ) {
-        let memory = self.memory;
-        self.find(Check::UnreleasedStore, wave, inst, Some(lane), || {
-            let what = match early {
-                Early::Stored => {
-                    "reads what another wave stored and did not wait for before it signalled"
-                }
-                Early::Loaded => {
-                    "reads what another workgroup stored before it waited for the load that told \
-                     it so"
-                }
-            };
-            format!("{what}: {}", memory.describe(address))
-        });
     }
 }

@@ -223,10 +223,10 @@ impl<const W: usize> Group<'_, W> {
         writing: &mut Writing,
         wave: &mut Wave<W>,
     ) {
+        self.forgive(place.1, wave);
         if self.storing == 0 {
             return;
         }
-        self.forgive(place.1, wave);
         let (stamp, loads) = (buffer.stamp(at), buffer.loads(at));
         let parts = self.parts(stamp);
         for (earlier, ..) in parts.of(15) {
@@ -246,11 +246,13 @@ impl<const W: usize> Group<'_, W> {
             return;
         }
         let differ = swap.before ^ swap.after;
-        // LLVM makes atomic operations on half a word of ones that swap the word.
-        let bytes = match (swap.compares, differ >> 16, differ & 0xffff) {
-            (true, 0, low) if low != 0 => 3,
-            (true, high, 0) if high != 0 => 12,
-            _ => 15,
+        // LLVM makes atomic operations on a byte or a half of ones that swap the word: they count for
+        // what they change, and for nothing where they add zero.
+        let bytes = match swap.compares {
+            true => (0..4)
+                .filter(|at| differ >> (8 * at) & 0xff != 0)
+                .fold(0, |mask, at| mask | 1 << at),
+            false => 15,
         };
         let verdict = self.judge_store((stamp, loads, bytes), true, wave);
         let stored = if swap.returns { 0 } else { verdict.stored };
@@ -271,7 +273,7 @@ impl<const W: usize> Group<'_, W> {
         }
         if let Some(by) = writing.by {
             let what = format!("stores over what {} stored, and {NOTHING}", self.name(&by));
-            let suspect = self.suspect(writing.stored, what, wave, inst);
+            let suspect = self.suspect(Check::GlobalRace, writing.stored, what, wave, inst);
             if let Some(signals) = &mut self.signals {
                 signals.suspect_store(suspect);
             }

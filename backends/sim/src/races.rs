@@ -5,6 +5,7 @@
 //! stored it last and who loaded it since. What is no race though it looks like one, and why, is
 //! told in the simulator's documentation under "Races in global memory".
 
+use crate::check::Check;
 use crate::group::Group;
 use crate::loads::{LOCAL, SIGNAL};
 use crate::memory::{Buffer, Visitor, bytes_of};
@@ -40,8 +41,9 @@ pub(crate) struct Reading {
     stored: Option<(u32, u8, Option<Why>)>,
     /// The same of the loads before.
     loaded: Option<(u32, u8, u32)>,
-    /// The first load that came too early.
-    early: Option<(u32, u64, Early)>,
+    /// All that came too early, and why the first one did.
+    early: Vec<(u32, u64)>,
+    why: Option<Early>,
     /// All that are races, and with whom the first one is.
     races: Vec<(u32, u64)>,
     other: Option<Point>,
@@ -51,14 +53,20 @@ impl Reading {
     /// What another check says of a load by the scalar cache is left out.
     pub(crate) fn by_scalar_cache(self) -> Reading {
         Reading {
-            early: None,
+            early: Vec::new(),
+            why: None,
             ..self
         }
     }
 
     /// A load of what another wave of the workgroup had not waited for before a barrier.
-    pub(crate) fn is_exposed(&mut self, (lane, address): (u32, u64)) {
-        self.early.get_or_insert((lane, address, Early::Stored));
+    pub(crate) fn is_exposed(&mut self, place: (u32, u64)) {
+        self.is_early(place, Early::Stored);
+    }
+
+    fn is_early(&mut self, place: (u32, u64), early: Early) {
+        self.why.get_or_insert(early);
+        self.early.push(place);
     }
 }
 
@@ -124,9 +132,7 @@ impl<const W: usize> Group<'_, W> {
             let address = address + (4 * word).saturating_sub(at) as u64;
             match why {
                 None => {}
-                Some(Why::Early(early)) => {
-                    reading.early.get_or_insert((lane, address, early));
-                }
+                Some(Why::Early(early)) => reading.is_early((lane, address), early),
                 Some(Why::Race(point)) => {
                     reading.other.get_or_insert(point);
                     reading.races.push((lane, address));
@@ -222,12 +228,14 @@ impl<const W: usize> Group<'_, W> {
 
     /// Reports what the instruction loaded.
     pub(crate) fn report_reading(&mut self, reading: Reading, wave: &mut Wave<W>, inst: &Inst<W>) {
-        if let Some((lane, address, early)) = reading.early {
-            self.report_early(lane, address, early, wave, inst);
+        if let Some(early) = reading.why {
+            let (check, what) = (Check::UnreleasedStore, early.describe().to_owned());
+            let suspect = self.suspect(check, reading.early, what, wave, inst);
+            self.suspect_load(suspect, wave);
         }
         if let Some(other) = reading.other {
             let what = format!("reads what {} stored, and {NOTHING}", self.name(&other));
-            let suspect = self.suspect(reading.races, what, wave, inst);
+            let suspect = self.suspect(Check::GlobalRace, reading.races, what, wave, inst);
             self.suspect_load(suspect, wave);
         }
     }

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use crate::loads::Loads;
 use crate::memory::Visitor;
 use crate::stamps::Stamps;
-use crate::suspects::Suspect;
+use crate::suspects::Suspects;
 use crate::wave::Wave;
 
 /// Number of a storing instruction among those of the launch, from 1.
@@ -126,6 +126,19 @@ pub(crate) enum Early {
     Loaded,
 }
 
+impl Early {
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Early::Stored => {
+                "reads what another wave stored and did not wait for before it signalled"
+            }
+            Early::Loaded => {
+                "reads what another workgroup stored before it waited for the load that told it so"
+            }
+        }
+    }
+}
+
 /// The stores of a launch, whose workgroups run one at a time.
 #[derive(Debug)]
 pub(crate) struct Signals {
@@ -136,7 +149,7 @@ pub(crate) struct Signals {
     /// Which waves loaded a word since.
     pub(crate) loads: Loads,
     /// Stores that are races unless their words turn out to be signals.
-    pub(crate) suspects: Vec<Suspect>,
+    pub(crate) suspects: Suspects,
     /// Whether a wave that waits behind a barrier waits for what others stored before it.
     shared: bool,
 }
@@ -148,7 +161,7 @@ impl Signals {
             stores: Vec::new(),
             stamps: Stamps::default(),
             loads: Loads::default(),
-            suspects: Vec::new(),
+            suspects: Suspects::default(),
             shared,
         }
     }

@@ -3,6 +3,7 @@
 
 #define INLINE __device__ __attribute__((always_inline)) static void
 #define AGENT __HIP_MEMORY_SCOPE_AGENT
+#define SLEEP __builtin_amdgcn_s_sleep(1)
 #define GROUP __HIP_MEMORY_SCOPE_WORKGROUP
 #define ADD(place, value, order) __hip_atomic_fetch_add(place, value, order, AGENT)
 
@@ -198,4 +199,128 @@ TWINS(one_value) {
     if (x[own()] % 3 == 0) found = right ? 1 : thread() + 1;
     barrier();
     y[own()] = found;
+}
+
+// A flag, without any order of its own or as a release and an acquire.
+INLINE raise(uint *flag) { __hip_atomic_store(flag, 1u, __ATOMIC_RELAXED, AGENT); }
+INLINE await(uint *flag) {
+    while (__hip_atomic_load(flag, __ATOMIC_RELAXED, AGENT) == 0) SLEEP;
+}
+INLINE release(uint *flag) { __hip_atomic_store(flag, 1u, __ATOMIC_RELEASE, AGENT); }
+INLINE acquire(uint *flag) {
+    while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, AGENT) == 0) SLEEP;
+}
+
+// Workgroups count in bytes of the same words, by swaps of the word, and read their own.
+TWINS(byte_counts) {
+    u8 *counts = (u8 *)a;
+    ADD(counts + thread() % 16 * 4 + block(), (u8)1, __ATOMIC_RELAXED);
+    if (right) barrier();
+    if (thread() < 16) y[block() * 16 + thread()] = counts[thread() * 4 + block()];
+}
+
+// One workgroup adds to a byte between another's store and load of its neighbour.
+TWINS(byte_between) {
+    if (thread() != 0) return;
+    u8 *bytes = (u8 *)a;
+    if (block() == 0) {
+        bytes[0] = 3;
+        await(b);
+        y[0] = bytes[0];
+    } else if (block() == 1) ADD(bytes + right, (u8)7, __ATOMIC_RELAXED);
+    else if (block() == 2) raise(b);
+}
+
+// The same with half a word, to which it adds nothing.
+TWINS(nothing_between) {
+    if (thread() != 0) return;
+    unsigned short *halves = (unsigned short *)a;
+    if (block() == 0) {
+        halves[0] = 3;
+        await(b);
+        y[0] = halves[0];
+    } else if (block() == 1) {
+        unsigned short more = right ? x[0] - 1 : 1;
+        ADD(halves + right, more, __ATOMIC_RELAXED);
+    }
+    else if (block() == 2) raise(b);
+}
+
+// An atomic operation on half a word loads the other half, whatever became of that.
+TWINS(half_unreleased) {
+    if (thread() != 0) return;
+    unsigned short *halves = (unsigned short *)a;
+    if (block() == 0) {
+        halves[0] = 3;
+        raise(b);
+        await(b + 1);
+        y[0] = halves[0];
+    } else if (block() == 1) {
+        await(b);
+        raise(b + 1);
+        if (right) ADD(halves + 1, (unsigned short)2, __ATOMIC_RELAXED);
+        else y[1] = halves[0];
+    }
+}
+
+// A word that one stored and another added to is read behind both.
+TWINS(added_to) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        __hip_atomic_store(a, 5u, __ATOMIC_RELAXED, AGENT);
+        release(b + 1);
+    } else if (block() == 1) {
+        ADD(a, x[1], __ATOMIC_RELAXED);
+        release(b);
+    } else if (block() == 2) {
+        acquire(b);
+        if (right) acquire(b + 1);
+        y[0] = *a;
+    } else y[1] = __hip_atomic_load(a, __ATOMIC_RELAXED, AGENT);
+}
+
+// Lanes of one load read bytes of one word, all but one that another stored.
+TWINS(all_but_one) {
+    const u8 *bytes = (const u8 *)a;
+    if (block() == 0 && thread() == 0) ((u8 *)a)[2] = 1;
+    if (block() == 1 && thread() < 4 && (thread() != 2 || !right)) y[thread()] = bytes[thread()];
+}
+
+// Two store one value; who reads it waited for the first of them.
+TWINS(agreed) {
+    if (thread() != 0) return;
+    if (block() < 2) *a = 7;
+    if (block() == 0) release(b);
+    if (block() != 2) return;
+    if (right) acquire(b);
+    y[0] = *a;
+}
+
+// A word that another read plainly, and to which nothing is added.
+TWINS(nothing_added) {
+    if (thread() != 0) return;
+    if (block() == 0) y[0] = *a;
+    else if (block() == 1) ADD(a, right ? x[0] - 1 : 1, __ATOMIC_RELAXED);
+}
+
+// A store that others may load at any time, of what was stored as if none could.
+TWINS(published) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        *a = 1;
+        release(b);
+    } else if (block() == 1) {
+        if (right) acquire(b);
+        __hip_atomic_store(a, 2u, __ATOMIC_RELAXED, AGENT);
+    }
+}
+
+// A store of the value that was there over what another read, who had stored it or had not.
+TWINS(left_as_it_was) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        if (right) *a = 0;
+        asm volatile("" ::: "memory");
+        y[0] = *a;
+    } else if (block() == 1) *a = 0;
 }
