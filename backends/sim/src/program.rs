@@ -407,7 +407,8 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
     }
 }
 
-fn add_operand(value: Option<&Value>, registers: &mut Registers) {
+/// Adds the registers of an operand.
+pub(crate) fn add_operand(value: Option<&Value>, registers: &mut Registers) {
     match value {
         Some(&Value::Vector { first, count, .. }) => registers.add_vector(first, count),
         Some(&Value::Scalar { first, count }) if first != NULL => {

@@ -44,6 +44,13 @@ impl Registers {
         self.scalar |= other.scalar;
     }
 
+    pub(crate) fn remove(&mut self, other: &Registers) {
+        for (word, &less) in self.vector.iter_mut().zip(&other.vector) {
+            *word &= !less;
+        }
+        self.scalar &= !other.scalar;
+    }
+
     #[inline]
     pub(crate) fn meets(&self, other: &Registers) -> bool {
         let vector = self

@@ -65,6 +65,15 @@ TWINS(store_load) {
     y[own()] = a[own() ^ 64];
 }
 
+// A branch behind the load, which hangs on something else.
+TWINS(load_branch) {
+    uint at = block() * 128 + thread();
+    a[at] = x[at];
+    if (right) barrier();
+    y[at] = a[at ^ 64];
+    if (thread() < x[3] % 100) y[at ^ 1] = x[at];
+}
+
 TWINS(load_store) {
     a[own()] = x[own()];
     barrier();

@@ -7,11 +7,12 @@ use super::{Build, CHIPS, Value, builds, in_parallel_of, launch, object, put};
 const BLOCKS: u32 = 4;
 const ITEMS: u32 = 128;
 
-const KERNELS: [&str; 26] = [
+const KERNELS: [&str; 27] = [
     "grid_first",
     "grid_second",
     "again",
     "store_load",
+    "load_branch",
     "load_store",
     "store_store",
     "count",
