@@ -52,6 +52,9 @@ impl<const W: usize> Group<'_, W> {
             wave.waits.last_stores(queue, &self.stored);
             wave.poll = Poll::default();
         }
+        if vmem.is_atomic() && !self.changed.is_empty() {
+            wave.waits.last_stores(queue, &self.changed);
+        }
         if self.signals.is_some() || own != 0 {
             let told = Told {
                 store: std::mem::take(&mut self.storing),

@@ -15,8 +15,8 @@ use crate::memory::lds::Touch;
 use crate::signals::How;
 use crate::wave::Wave;
 
-/// Words of global memory, by address over four, whose stores a wave of the workgroup had not
-/// waited for at its last barrier; which wave.
+/// Words of global memory, by address over four, whose stores and atomic operations a wave of the
+/// workgroup had not waited for at its last barrier; which wave.
 pub(crate) type Exposed = HashMap<u64, u32>;
 
 impl<const W: usize> Group<'_, W> {

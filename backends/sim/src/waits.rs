@@ -105,7 +105,7 @@ struct Pending<const W: usize> {
     registers: Registers,
     /// The LDS bytes of an operation, which stay in use until it is waited for.
     touch: Option<Touch<W>>,
-    /// The words of global memory that a store writes, by address over four.
+    /// The words of global memory that a store or an atomic operation writes, by address over four.
     stored: Box<[u64]>,
     told: Told,
 }

@@ -6,7 +6,7 @@ use crate::check::Check;
 use crate::group::Group;
 use crate::overwrites::{Swap, Writing};
 use crate::program::Inst;
-use crate::races::Reading;
+use crate::races::{Reading, Scope};
 use crate::schedule::{Poll, Seen};
 use crate::text::Half;
 use crate::wave::Wave;
@@ -54,7 +54,9 @@ impl Vmem {
                 if !buffer.is_input() {
                     group.overlap |= buffer.note_read(at, size, &group.visitor);
                     let place = (lane as u32, address);
-                    match group.reads_exposed(address, size, wave.id) {
+                    let exposed =
+                        scope == Scope::Wave && group.reads_exposed(address, size, wave.id);
+                    match exposed {
                         true => reading.is_exposed(place),
                         false => {
                             group.reads(buffer, (at, size), place, scope, &mut reading, wave);

@@ -109,6 +109,17 @@ TWINS(finish) {
     y[own()] = a[block()];
 }
 
+// The same with atomic operations that must be complete before the barrier where waves do not share a
+// cache.
+TWINS(finish_all) {
+    ADD(&a[block()], x[own()], __ATOMIC_RELAXED);
+    if (right) __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    else __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+    y[own()] = a[block()];
+}
+
 // The workgroup that comes last reads what all added to: behind a ticket that each takes when all its
 // waves have added, and that is taken at all.
 INLINE last_reads(const uint *x, uint *a, uint *b, uint *y, bool all, bool ticket) {
