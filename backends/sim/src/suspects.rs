@@ -84,7 +84,8 @@ impl<const W: usize> Group<'_, W> {
         }
     }
 
-    /// A load is part of a race, or comes too early, unless its wave changes the words by atomic operations next.
+    /// A load is part of a race, or comes too early, unless its wave changes the words by atomic
+    /// operations next.
     #[cold]
     pub(crate) fn suspect_load(&mut self, suspect: Suspect, wave: &mut Wave<W>) {
         if !self.checks.has(suspect.finding.check) {

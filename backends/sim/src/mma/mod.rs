@@ -18,6 +18,30 @@ pub(crate) use swmmac::Swmmac;
 pub(crate) use wmma::Wmma;
 use wmma::{MAX_K, Panel};
 
+use crate::check::Check;
+use crate::group::Group;
+use crate::program::Inst;
+use crate::wave::Wave;
+
+/// An instruction must lie between a WMMA and the one that wrote what it reads in these registers.
+fn check_distance<const W: usize>(
+    name: &str,
+    first: u16,
+    count: u16,
+    wave: &Wave<W>,
+    group: &mut Group<'_, W>,
+    inst: &Inst<W>,
+) {
+    if let Some((written, length)) = wave.last_mma
+        && first < written + length
+        && written < first + count
+    {
+        group.find(Check::WmmaHazard, wave, inst, None, || {
+            format!("{name} at v{first} is what the WMMA before writes from v{written}")
+        });
+    }
+}
+
 /// Room for the operands of a matrix instruction.
 pub(crate) struct Room {
     wide: [Panel; 2],

@@ -10,7 +10,6 @@ use super::sparse::{pair, place, same_place};
 use super::wmma::{
     Accumulator, Element, Panel, Rows, Tile, load_tile, multiply, sixteen, store_tile,
 };
-use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
@@ -134,20 +133,13 @@ impl Swmmac {
 
     /// An instruction must lie between this one and one that wrote what it reads as A, B or indices.
     fn check<const W: usize>(&self, wave: &Wave<W>, group: &mut Group<'_, W>, inst: &Inst<W>) {
-        let Some((written, length)) = wave.last_mma else {
-            return;
-        };
         let [a, b] = [(self.a, 0), (self.b, 1)].map(|((first, element), operand)| {
             let parts = Self::parts::<W>(operand, self.k, element);
             let kept = if operand == 0 { self.k / 2 } else { self.k };
             (first, (kept * element.bits() / 32 / parts) as u16)
         });
         for (name, (first, count)) in [("A", a), ("B", b), ("the index", (self.index, 1))] {
-            if first < written + length && written < first + count {
-                group.find(Check::WmmaHazard, wave, inst, None, || {
-                    format!("{name} at v{first} is what the WMMA before writes from v{written}")
-                });
-            }
+            super::check_distance(name, first, count, wave, group, inst);
         }
     }
 

@@ -214,14 +214,7 @@ impl Wmma {
     fn check<const W: usize>(&self, wave: &Wave<W>, group: &mut Group<'_, W>, inst: &Inst<W>) {
         for (name, (first, element)) in [("A", self.a), ("B", self.b)] {
             let count = input_registers::<W>(self.isa, self.k, element) as u16;
-            if let Some((written, length)) = wave.last_mma
-                && first < written + length
-                && written < first + count
-            {
-                group.find(Check::WmmaHazard, wave, inst, None, || {
-                    format!("{name} at v{first} is what the WMMA before writes from v{written}")
-                });
-            }
+            super::check_distance(name, first, count, wave, group, inst);
             if self.isa != Isa::Gfx11 {
                 continue;
             }

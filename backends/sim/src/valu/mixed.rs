@@ -36,13 +36,6 @@ pub(crate) enum Packed<const W: usize> {
     },
 }
 
-const ZERO: Input = Input {
-    source: Source::Const(0),
-    ty: Type::B32,
-    neg: false,
-    abs: false,
-};
-
 /// The packed instruction of a line; none when it is another family's.
 pub(crate) fn packed<const W: usize>(line: &Line) -> Option<Result<Packed<W>, String>> {
     let name = line.name.as_str();
@@ -86,7 +79,7 @@ fn halves<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
     if row.result.bits() != 16 {
         return None;
     }
-    let mut inputs = [[ZERO; 3]; 2];
+    let mut inputs = [[Input::ZERO; 3]; 2];
     // `op_sel` picks the half that the low result reads, `op_sel_hi` that of the high one.
     let selects: [[bool; 3]; 2] = [line.bits("op_sel", false), line.bits("op_sel_hi", true)];
     let negs: [[bool; 3]; 2] = [line.bits("neg_lo", false), line.bits("neg_hi", false)];
@@ -141,7 +134,7 @@ fn pairs<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
     }
     let selects: [[bool; 3]; 2] = [line.bits("op_sel", false), line.bits("op_sel_hi", true)];
     let negs: [[bool; 3]; 2] = [line.bits("neg_lo", false), line.bits("neg_hi", false)];
-    let mut inputs = [[ZERO; 3]; 2];
+    let mut inputs = [[Input::ZERO; 3]; 2];
     for part in 0..2 {
         for at in 0..sources {
             let operand = line.operands.get(at + 1)?;
@@ -194,7 +187,7 @@ fn mix<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
     };
     let is_half: [bool; 3] = line.bits("op_sel_hi", false);
     let select: [bool; 3] = line.bits("op_sel", false);
-    let mut sources = [ZERO; 3];
+    let mut sources = [Input::ZERO; 3];
     for at in 0..3 {
         let ty = if is_half[at] { Type::F16 } else { Type::F32 };
         sources[at] = Input::new(line.operands.get(at + 1)?, ty, select[at])?;

@@ -248,13 +248,7 @@ impl<const W: usize> Valu<W> {
             _ => None,
         };
         let select: [bool; 4] = line.bits("op_sel", false);
-        let zero = Input {
-            source: Source::Const(0),
-            ty: Type::B32,
-            neg: false,
-            abs: false,
-        };
-        let mut inputs = [zero; 3];
+        let mut inputs = [Input::ZERO; 3];
         let listed = row.sources.len() - usize::from(row.accumulates);
         for (at, &ty) in row.sources[..listed].iter().enumerate() {
             let operand = next()?;

@@ -69,6 +69,16 @@ pub(crate) struct Input {
     pub(crate) abs: bool,
 }
 
+impl Input {
+    /// In the place of a source that an instruction does not have.
+    pub(crate) const ZERO: Input = Input {
+        source: Source::Const(0),
+        ty: Type::B32,
+        neg: false,
+        abs: false,
+    };
+}
+
 /// The bits of a constant in an operand of a type; none for what is no constant.
 pub(crate) fn constant(value: &Value, ty: Type) -> Option<u64> {
     let mask = u64::MAX >> (64 - ty.bits());

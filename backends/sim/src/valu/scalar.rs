@@ -7,7 +7,7 @@
 
 use super::operand::flush_denormal;
 use super::overflow::Overflow;
-use super::{Body, Input, Narrow, Row, Shape, Source, Type, compare, convert, half_ops, single};
+use super::{Body, Input, Narrow, Row, Shape, Type, compare, convert, half_ops, single};
 use crate::text::{Line, NULL, Value};
 use crate::wave::Wave;
 
@@ -92,13 +92,7 @@ impl Real {
                 _ => return None,
             },
         };
-        let zero = Input {
-            source: Source::Const(0),
-            ty: Type::B32,
-            neg: false,
-            abs: false,
-        };
-        let mut inputs = [zero; 3];
+        let mut inputs = [Input::ZERO; 3];
         let listed = row.sources.len() - usize::from(row.accumulates);
         for (at, (slot, &ty)) in inputs.iter_mut().zip(row.sources).enumerate() {
             let operand = match at < listed {
