@@ -6,7 +6,7 @@ use crate::memory::lds::Touch;
 use crate::memory::scalar::Smem;
 use crate::program::Inst;
 use crate::schedule::Poll;
-use crate::waits::{Queue, Told};
+use crate::waits::{Access, Queue};
 use crate::wave::Wave;
 
 impl<const W: usize> Group<'_, W> {
@@ -22,8 +22,7 @@ impl<const W: usize> Group<'_, W> {
             self.issue(vmem.how(), wave);
         }
         let before = (self.tally.read, self.tally.written);
-        self.stored.clear();
-        self.changed.clear();
+        self.clear_words();
         let touch = vmem.execute(wave, self, inst);
         self.moved_since(wave, before);
         if let Some(touch) = &touch {
@@ -49,18 +48,18 @@ impl<const W: usize> Group<'_, W> {
             false => self.scalar_cache.store(&self.stored, wave),
         };
         if !self.stored.is_empty() {
-            wave.waits.last_stores(queue, &self.stored);
             wave.poll = Poll::default();
         }
-        if vmem.is_atomic() && !self.changed.is_empty() {
-            wave.waits.last_stores(queue, &self.changed);
+        let accesses = [
+            (Access::Load, &self.loaded),
+            (Access::Store, &self.stored),
+            (Access::Atomic, &self.changed),
+        ];
+        if let Some((access, words)) = accesses.into_iter().find(|(_, words)| !words.is_empty()) {
+            wave.waits.last_accesses(queue, access, words);
         }
         if self.signals.is_some() || own != 0 {
-            let told = Told {
-                store: std::mem::take(&mut self.storing),
-                heard: self.hearing.drain(..).collect(),
-                own,
-            };
+            let told = self.tell(own, wave);
             wave.waits.last_tells(queue, told);
             self.arrive(wave);
         }
@@ -82,15 +81,16 @@ impl<const W: usize> Group<'_, W> {
     ) -> Flow {
         let before = (self.tally.read, self.tally.written);
         self.visit(wave);
+        self.clear_words();
         smem.execute(wave, self, inst);
         self.moved_since(wave, before);
         if let Some((queue, registers)) = inst.fills {
             wave.waits.push(queue, registers, None);
-            if !self.hearing.is_empty() {
-                let told = Told {
-                    heard: self.hearing.drain(..).collect(),
-                    ..Told::default()
-                };
+            if !self.loaded.is_empty() {
+                wave.waits.last_accesses(queue, Access::Load, &self.loaded);
+            }
+            if self.signals.is_some() {
+                let told = self.tell(0, wave);
                 wave.waits.last_tells(queue, told);
             }
         }
@@ -98,6 +98,12 @@ impl<const W: usize> Group<'_, W> {
             true => Flow::Poll,
             false => Flow::Next,
         }
+    }
+
+    fn clear_words(&mut self) {
+        self.loaded.clear();
+        self.stored.clear();
+        self.changed.clear();
     }
 
     /// Whether what was just loaded has been found there often enough.

@@ -44,7 +44,7 @@ pub enum Check {
     /// by a wave of another workgroup, behind a flag or an atomic operation of the storing one (or
     /// that wave had not waited for the load that told it of the signal); where waves of a
     /// workgroup run on two compute units, also by one of the same workgroup, behind a barrier.
-    UnreleasedStore,
+    Unreleased,
     /// A scalar load of a word that a vector store of the same workgroup wrote in this launch, or of
     /// another one that the wave has heard of, with no `s_dcache_inv` between the completed store
     /// and the load: the scalar cache does not see such stores.
@@ -73,7 +73,7 @@ impl Check {
         Check::WmmaHalves,
         Check::WmmaHazard,
         Check::Hazard,
-        Check::UnreleasedStore,
+        Check::Unreleased,
         Check::StaleScalar,
         Check::GlobalRace,
         Check::RangeReading,
@@ -93,7 +93,7 @@ impl Check {
             Check::WmmaHalves => "wmma_halves",
             Check::WmmaHazard => "wmma_hazard",
             Check::Hazard => "hazard",
-            Check::UnreleasedStore => "unreleased_store",
+            Check::Unreleased => "unreleased",
             Check::StaleScalar => "stale_scalar",
             Check::GlobalRace => "global_race",
             Check::RangeReading => "range_reading",

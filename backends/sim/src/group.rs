@@ -9,6 +9,7 @@ use crate::conflicts::Pattern;
 use crate::counters::Class;
 use crate::error::Error;
 use crate::lines::SourceLine;
+use crate::loads::Section;
 use crate::memory::lds::Lds;
 use crate::memory::{Memory, Visitor};
 use crate::mma::Room;
@@ -45,13 +46,16 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) overlap: bool,
     /// Whether the waves of a workgroup run on two compute units, which have a cache each.
     pub(crate) across_units: bool,
-    /// Words that the instruction being executed stores, by address over four.
+    /// Words of outputs that the instruction being executed loads, by address over four, where its
+    /// wave must have waited for them before a barrier.
+    pub(crate) loaded: Vec<u64>,
+    /// Words that it stores, the same.
     pub(crate) stored: Vec<u64>,
     /// Words that it changes as an atomic operation, the same.
     pub(crate) changed: Vec<u64>,
     /// What the scalar cache may not know.
     pub(crate) scalar_cache: ScalarCache,
-    /// What waves stored and did not wait for before a barrier.
+    /// What waves did not wait for before a barrier.
     pub(crate) exposed: Exposed,
     /// What workgroups tell each other; none where they run in parallel and have nothing to do
     /// with each other.
@@ -60,6 +64,9 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) lds_atomics: HashMap<u32, Number>,
     /// Number of the store being executed.
     pub(crate) storing: Number,
+    /// The section of the loads of the wave being executed, and whether its instruction added to it.
+    pub(crate) section: Section,
+    pub(crate) loading: bool,
     /// Stores of which the instruction being executed brings word.
     pub(crate) hearing: Vec<Number>,
     /// What waves had heard of at barriers.
@@ -176,13 +183,16 @@ impl<'a, const W: usize> Group<'a, W> {
             tally: Tally::new(common.program.insts.len(), ds_count),
             overlap: false,
             across_units: common.settings.across_units,
+            loaded: Vec::new(),
             stored: Vec::new(),
             changed: Vec::new(),
             scalar_cache: ScalarCache::new(common.program.invalidates),
-            exposed: Exposed::new(),
+            exposed: Exposed::default(),
             signals: None,
             lds_atomics: HashMap::new(),
             storing: 0,
+            section: 0,
+            loading: false,
             hearing: Vec::new(),
             heard: Clock::default(),
             scalar_heard: Clock::default(),

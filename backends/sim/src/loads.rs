@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::signals::Point;
+use crate::signals::{Done, Point};
 
 /// Whether a word was ever loaded as a signal is kept beside its loads.
 pub(crate) const SIGNAL: u32 = 1 << 31;
@@ -14,8 +14,17 @@ pub(crate) const SIGNAL: u32 = 1 << 31;
 /// workgroups could tell.
 pub(crate) const LOCAL: u8 = 1 << 4;
 
-/// One wave's loads between two of its stores or barriers.
+/// Number of a section, from 1.
 pub(crate) type Section = u32;
+
+/// One wave's loads between two of its stores, barriers or waits for one of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Loaded {
+    pub(crate) point: Point,
+    pub(crate) done: Done,
+    /// Instructions that the wave has not waited for.
+    open: u32,
+}
 
 /// Loads of bytes of a word, added to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,7 +38,7 @@ struct Node {
 #[derive(Debug, Default)]
 pub(crate) struct Loads {
     /// By number; the first is 1.
-    sections: Vec<Point>,
+    sections: Vec<Loaded>,
     /// By number, the same; 0 is the empty set.
     nodes: Vec<Node>,
     index: HashMap<Node, u32>,
@@ -40,12 +49,37 @@ pub(crate) struct Loads {
 impl Loads {
     /// A new section, which begins at a point.
     pub(crate) fn section(&mut self, point: Point) -> Section {
-        self.sections.push(point);
+        self.sections.push(Loaded {
+            point,
+            done: Done::NEVER,
+            open: 0,
+        });
         self.sections.len() as Section
     }
 
-    pub(crate) fn point(&self, section: Section) -> Option<&Point> {
+    pub(crate) fn get(&self, section: Section) -> Option<&Loaded> {
         self.sections.get((section as usize).checked_sub(1)?)
+    }
+
+    fn get_mut(&mut self, section: Section) -> Option<&mut Loaded> {
+        self.sections.get_mut((section as usize).checked_sub(1)?)
+    }
+
+    /// An instruction of a section is pending.
+    pub(crate) fn open(&mut self, section: Section) {
+        if let Some(loaded) = self.get_mut(section) {
+            loaded.open += 1;
+        }
+    }
+
+    /// The wave of a section waited for one of its instructions.
+    pub(crate) fn complete(&mut self, section: Section, now: Done) {
+        if let Some(loaded) = self.get_mut(section) {
+            loaded.open = loaded.open.saturating_sub(1);
+            if loaded.open == 0 {
+                loaded.done = now;
+            }
+        }
     }
 
     fn node(&self, set: u32) -> Option<Node> {
@@ -54,12 +88,12 @@ impl Loads {
     }
 
     /// The loads of a set, the last one first, and the bytes that each loaded.
-    pub(crate) fn of(&self, set: u32) -> impl Iterator<Item = (&Point, u8)> {
+    pub(crate) fn of(&self, set: u32) -> impl Iterator<Item = (&Loaded, u8)> {
         let mut next = self.node(set);
         std::iter::from_fn(move || {
             let node = next?;
             next = self.node(node.rest);
-            Some((self.point(node.section)?, node.bytes))
+            Some((self.get(node.section)?, node.bytes))
         })
     }
 
@@ -81,13 +115,13 @@ impl Loads {
     }
 
     /// The set with the bytes of its loads as `left` says of each; those without any are dropped.
-    pub(crate) fn filter(&mut self, set: u32, left: impl Fn(&Point, u8) -> u8) -> u32 {
+    pub(crate) fn filter(&mut self, set: u32, left: impl Fn(&Loaded, u8) -> u8) -> u32 {
         let mut kept = Vec::new();
         let (mut at, mut whole) = (set & !SIGNAL, 0);
         while let Some(node) = self.node(at) {
             let bytes = self
-                .point(node.section)
-                .map_or(0, |point| left(point, node.bytes));
+                .get(node.section)
+                .map_or(0, |loaded| left(loaded, node.bytes));
             if bytes != node.bytes {
                 // All that comes first must be built anew.
                 whole = kept.len() + 1;
@@ -104,14 +138,14 @@ impl Loads {
         sum | set & SIGNAL
     }
 
-    /// The set after a section loaded bytes. Loads that are `before` the section, as far as these
-    /// are their bytes, need not be kept: what is ordered behind the section is behind them too.
+    /// The set after a section loaded bytes. Loads that are `before` the section and complete, as far
+    /// as these are their bytes, need not be kept: what is ordered behind the section is behind them too.
     pub(crate) fn add(
         &mut self,
         set: u32,
         section: Section,
         bytes: u8,
-        before: impl Fn(&Point) -> bool,
+        before: impl Fn(&Loaded) -> bool,
     ) -> u32 {
         let signal = set & SIGNAL;
         let set = set & !SIGNAL;
@@ -132,7 +166,7 @@ impl Loads {
             }
             next = self.node(node.rest);
         }
-        let rest = self.filter(set, |point, theirs| match before(point) {
+        let rest = self.filter(set, |loaded, theirs| match before(loaded) {
             // One that may be atomic does not make up for one that is not.
             true if theirs & LOCAL != 0 || own & LOCAL == 0 => theirs & !own,
             _ => theirs,
@@ -160,17 +194,19 @@ mod tests {
     fn sets_are_kept_once() {
         let mut loads = Loads::default();
         let [a, b, c] = [0, 1, 2].map(|wave| loads.section(point(wave)));
-        let none = |_: &Point| false;
+        let none = |_: &Loaded| false;
         let ab = loads.add(0, a, 15, none);
         let ab = loads.add(ab | SIGNAL, b, 3, none);
         assert_ne!(ab & SIGNAL, 0);
         let of = |loads: &Loads, set| {
-            let all = loads.of(set).map(|(point, bytes)| (point.wave, bytes));
+            let all = loads
+                .of(set)
+                .map(|(loaded, bytes)| (loaded.point.wave, bytes));
             all.collect::<Vec<_>>()
         };
         assert_eq!(of(&loads, ab), [(1, 3), (0, 15)]);
         assert_eq!(loads.add(ab, b, 2, none), ab);
-        let abc = loads.add(ab, c, 1, |point| point.wave == 1);
+        let abc = loads.add(ab, c, 1, |loaded| loaded.point.wave == 1);
         assert_eq!(of(&loads, abc), [(2, 1), (1, 2), (0, 15)]);
         let count = loads.nodes.len();
         assert_eq!(loads.add(ab, c, 1, none), abc, "the first one counts");

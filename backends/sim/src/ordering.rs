@@ -8,39 +8,103 @@
 //! scalar cache sees no vector stores at all until it is invalidated.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::check::Check;
 use crate::group::Group;
+use crate::memory::Visitor;
 use crate::memory::lds::Touch;
 use crate::signals::How;
+use crate::waits::Access;
 use crate::wave::Wave;
 
-/// Words of global memory, by address over four, whose stores and atomic operations a wave of the
-/// workgroup had not waited for at its last barrier; which wave.
-pub(crate) type Exposed = HashMap<u64, u32>;
+/// What waves of a workgroup had not waited for when they signalled a barrier.
+#[derive(Debug, Default)]
+pub(crate) struct Exposed {
+    /// By the barrier's number modulo two: waves are never further apart.
+    barriers: [Open; 2],
+}
+
+/// The same of one barrier: of words of global memory, by address over four, the waves that load,
+/// store and change them by atomic operations, as masks.
+#[derive(Debug, Default)]
+struct Open {
+    barrier: u32,
+    words: HashMap<u64, [u64; 3]>,
+}
+
+impl Exposed {
+    fn add(&mut self, barrier: u32, wave: u32, words: impl Iterator<Item = (u64, Access)>) {
+        let open = &mut self.barriers[barrier as usize % 2];
+        if open.barrier != barrier {
+            open.barrier = barrier;
+            open.words.clear();
+        }
+        for (word, access) in words {
+            open.words.entry(word).or_default()[access as usize] |= 1 << wave;
+        }
+    }
+
+    /// Whether other waves do one of some things to one of some words, behind the barrier that a
+    /// wave passed last.
+    #[inline]
+    fn meets(&self, words: Range<u64>, accesses: &[Access], me: &Visitor) -> bool {
+        let Some(barrier) = me.passed.checked_sub(1) else {
+            return false;
+        };
+        let open = &self.barriers[barrier as usize % 2];
+        if open.words.is_empty() || open.barrier != barrier {
+            return false;
+        }
+        words.filter_map(|word| open.words.get(&word)).any(|waves| {
+            let others = |access: &Access| waves[*access as usize] & !(1 << me.wave) != 0;
+            accesses.iter().any(others)
+        })
+    }
+}
 
 impl<const W: usize> Group<'_, W> {
-    /// A wave signals a barrier: its stores that were not waited for may arrive behind it.
+    /// A wave signals a barrier: what it did not wait for may happen behind it.
     pub(crate) fn expose_at_barrier(&mut self, wave: &Wave<W>) {
         self.heard.join(&wave.heard);
         self.scalar_heard.join(&wave.scalar_heard);
-        if !self.checks.has(Check::UnreleasedStore) || !self.across_units {
-            return;
+        if self.checks.has(Check::Unreleased) && self.across_units {
+            self.exposed
+                .add(wave.passed(), wave.id, wave.waits.open_words());
         }
-        self.exposed.retain(|_, storer| *storer != wave.id);
-        self.exposed
-            .extend(wave.waits.open_stores().map(|word| (word, wave.id)));
+    }
+
+    /// Notes that a wave loads what kernels store, where it must have waited for that before a barrier.
+    #[inline]
+    pub(crate) fn note_load(&mut self, address: u64, len: usize) {
+        if self.across_units {
+            let words = address / 4..(address + len as u64).div_ceil(4);
+            self.loaded.extend(words);
+        }
     }
 
     /// Whether a wave reads bytes whose store another wave of its workgroup had not waited for
     /// before their barrier.
     #[inline]
-    pub(crate) fn reads_exposed(&self, address: u64, len: usize, wave: u32) -> bool {
-        !self.exposed.is_empty()
-            && (address / 4..(address + len as u64).div_ceil(4)).any(|word| {
-                let storer = self.exposed.get(&word);
-                storer.is_some_and(|&storer| storer != wave)
-            })
+    pub(crate) fn reads_exposed(&self, address: u64, len: usize) -> bool {
+        let words = address / 4..(address + len as u64).div_ceil(4);
+        let accesses = [Access::Store, Access::Atomic];
+        self.exposed.meets(words, &accesses, &self.visitor)
+    }
+
+    /// The same of a wave that stores, plainly or by an atomic operation: over what is loaded, and
+    /// over what is stored.
+    #[inline]
+    pub(crate) fn writes_exposed(&self, address: u64, len: usize, atomic: bool) -> Option<Access> {
+        let words = address / 4..(address + len as u64).div_ceil(4);
+        let accesses = [Access::Load, Access::Store, Access::Atomic];
+        // Atomic operations on a word may come in any order.
+        let accesses = &accesses[..if atomic { 2 } else { 3 }];
+        let meets = |access: &&Access| {
+            let only = std::slice::from_ref(*access);
+            self.exposed.meets(words.clone(), only, &self.visitor)
+        };
+        accesses.iter().find(meets).copied()
     }
 
     /// A wave executed an atomic operation on words of LDS: it comes behind what waves did before
@@ -85,6 +149,13 @@ impl<const W: usize> Group<'_, W> {
                 signals.hear(&mut wave.heard, (self.number, wave.id), signal);
             }
             signals.complete(told.store, wave);
+            if told.section != 0 {
+                let now = signals.now(wave);
+                signals.loads.complete(told.section, now);
+                if wave.section == told.section {
+                    wave.section = 0;
+                }
+            }
         }
     }
 }

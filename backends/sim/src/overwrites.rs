@@ -3,25 +3,39 @@
 
 use crate::check::Check;
 use crate::group::Group;
-use crate::loads::{LOCAL, SIGNAL};
+use crate::loads::{LOCAL, Loaded, SIGNAL};
 use crate::memory::{Buffer, bytes_of};
 use crate::program::Inst;
 use crate::races::NOTHING;
-use crate::signals::{How, Point};
+use crate::signals::{How, Number, Order, Point};
 use crate::stamps::Parts;
+use crate::waits::Access;
 use crate::wave::Wave;
+
+/// What another wave did to bytes of a word that may happen behind the store.
+#[derive(Clone, Copy, Default)]
+struct Other {
+    bytes: u8,
+    /// The first one, and whether it is pending or unordered.
+    first: Option<(Point, Order)>,
+}
+
+impl Other {
+    fn add(&mut self, bytes: u8, point: Point, order: Order) {
+        self.bytes |= bytes;
+        self.first.get_or_insert((point, order));
+    }
+}
 
 /// What is said of a store to some bytes of a word.
 #[derive(Clone, Copy)]
 struct Verdict {
-    /// Bytes that another wave stored, with nothing that orders the two.
-    stored: u8,
-    /// Bytes that another wave loaded, the same.
-    loaded: u8,
+    /// What was stored.
+    stored: Other,
+    /// What was loaded.
+    loaded: Other,
     /// Bytes that nobody stored in this launch.
     fresh: u8,
-    by: Option<Point>,
-    reader: Option<Point>,
     /// What the word then has: stamp and loads.
     stamp: u32,
     loads: u32,
@@ -32,22 +46,25 @@ struct Verdict {
 pub(crate) struct Writing {
     judged: Option<((u32, u32, u8), Verdict)>,
     /// The first store over what another wave loaded.
-    loaded: Option<(u32, u64, Point)>,
+    loaded: Option<(u32, u64, Point, Order)>,
     /// All stores over what other waves stored, and who did.
     stored: Vec<(u32, u64)>,
-    by: Option<Point>,
+    by: Option<(Point, Order)>,
+    /// The first store over what another wave of the workgroup had not waited for before their
+    /// barrier.
+    exposed: Option<(u32, u64, Access)>,
 }
 
 impl Writing {
     fn note(&mut self, verdict: &Verdict, stored: u8, loaded: u8, (lane, address): (u32, u64)) {
-        if let (None, Some(reader)) = (&self.loaded, verdict.reader)
+        if let (None, Some((reader, order))) = (&self.loaded, verdict.loaded.first)
             && loaded != 0
         {
-            self.loaded = Some((lane, address, reader));
+            self.loaded = Some((lane, address, reader, order));
         }
         if stored != 0 {
             self.stored.push((lane, address));
-            self.by = self.by.or(verdict.by);
+            self.by = self.by.or(verdict.stored.first);
         }
     }
 }
@@ -77,6 +94,12 @@ impl<const W: usize> Group<'_, W> {
         writing: &mut Writing,
         wave: &Wave<W>,
     ) {
+        if let Some(access) = self.writes_exposed(place.1, len, false)
+            && buffer.changed(at, len, value) != 0
+        {
+            let (lane, address) = place;
+            writing.exposed.get_or_insert((lane, address, access));
+        }
         if self.storing == 0 {
             return;
         }
@@ -91,25 +114,25 @@ impl<const W: usize> Group<'_, W> {
             let verdict = match writing.judged {
                 Some((same, verdict)) if same == key => verdict,
                 _ => {
-                    let verdict = self.judge_store(key, false, wave);
+                    let verdict = self.judge_store(key, None, wave);
                     writing.judged = Some((key, verdict));
                     verdict
                 }
             };
             let stamp_before = stamp;
             let (mut stamp, mut loads_after) = (verdict.stamp, verdict.loads);
-            if verdict.stored | verdict.loaded != 0 {
+            if verdict.stored.bytes | verdict.loaded.bytes != 0 {
                 let changed = buffer.changed(at, len, value);
                 let changed = in_word(changed, at, word);
                 writing.note(
                     &verdict,
-                    verdict.stored & changed,
-                    verdict.loaded & (changed | verdict.fresh),
+                    verdict.stored.bytes & changed,
+                    verdict.loaded.bytes & (changed | verdict.fresh),
                     place,
                 );
                 let same = bytes & !changed;
                 if same != 0 {
-                    stamp = self.same_stamp(stamp_before, bytes, verdict.stored & same);
+                    stamp = self.same_stamp(stamp_before, bytes, verdict.stored.bytes & same);
                     loads_after = loads;
                 }
             }
@@ -135,19 +158,17 @@ impl<const W: usize> Group<'_, W> {
         signals.stamps.stamp(parts)
     }
 
-    /// Judges a store, or an atomic operation whose result nobody asks for.
+    /// Judges a store or an atomic operation.
     fn judge_store(
         &mut self,
         (stamp, loads, bytes): (u32, u32, u8),
-        atomic: bool,
+        atomic: Option<Swap>,
         wave: &Wave<W>,
     ) -> Verdict {
         let mut verdict = Verdict {
-            stored: 0,
-            loaded: 0,
+            stored: Other::default(),
+            loaded: Other::default(),
             fresh: 0,
-            by: None,
-            reader: None,
             stamp: self.storing,
             loads: 0,
         };
@@ -164,49 +185,45 @@ impl<const W: usize> Group<'_, W> {
             for number in std::iter::once(number).chain(signals.stamps.list(same)) {
                 let how = signals.how(number);
                 let apart = match atomic {
-                    true => how == Some(How::Plainly),
-                    false => own == Some(How::Plainly) || how == Some(How::Plainly),
+                    Some(_) => how == Some(How::Plainly),
+                    None => own == Some(How::Plainly) || how == Some(How::Plainly),
                 };
-                let point = signals.point(number).filter(|_| apart);
-                let unordered = |point: &Point| !signals.is_before(point, me, &wave.heard);
-                if let Some(point) = point.filter(unordered) {
-                    verdict.stored |= of;
-                    verdict.by.get_or_insert(point);
+                let order = signals.order_of(number, me, &wave.heard);
+                let order = order.filter(|order| apart && *order != Order::Complete);
+                if let (Some(order), Some(point)) = (order, signals.point(number)) {
+                    verdict.stored.add(of, point, order);
                     break;
                 }
             }
         }
-        for (point, of) in signals.loads.of(loads) {
-            let near = point.workgroup == me.workgroup;
-            if of & bytes == 0
-                || of & LOCAL != 0 && near
-                || signals.is_before(point, me, &wave.heard)
-            {
-                continue;
+        for (loaded, of) in signals.loads.of(loads) {
+            let near = loaded.point.workgroup == me.workgroup;
+            let order = signals.order(&loaded.point, &loaded.done, me, &wave.heard);
+            if of & bytes != 0 && !(of & LOCAL != 0 && near) && order != Order::Complete {
+                verdict.loaded.add(of & bytes, loaded.point, order);
             }
-            verdict.loaded |= of & bytes;
-            verdict.reader.get_or_insert(*point);
         }
-        let left = |point: &Point, of: u8| match atomic
-            && (point.workgroup, point.wave) == (me.workgroup, me.wave)
-        {
+        let mine = |point: &Point| (point.workgroup, point.wave) == (me.workgroup, me.wave);
+        let left = |loaded: &Loaded, of: u8| match atomic.is_some() && mine(&loaded.point) {
             // It began the loop of a compare-and-swap.
             true => 0,
             false => of & !bytes,
         };
         verdict.loads = signals.loads.filter(loads, left);
         let after = match atomic {
-            false => parts.stored(self.storing, bytes),
-            true => {
-                let plain = parts.of(15).filter(|(number, ..)| {
-                    signals
-                        .how(*number)
-                        .is_some_and(|how| how != How::Atomically)
-                });
-                let plain = plain.fold(0, |mask, (_, _, of)| mask | of);
-                signals
-                    .stamps
-                    .changed(parts, self.storing, bytes, plain & bytes)
+            None => parts.stored(self.storing, bytes),
+            Some(swap) => {
+                // Who is told what was there knows of the atomic operations before, and the wave's
+                // own are before this one.
+                let counts = |number: Number| match signals.how(number) {
+                    Some(How::Atomically) => {
+                        !swap.returns && !signals.point(number).is_some_and(|point| mine(&point))
+                    }
+                    how => how.is_some(),
+                };
+                let kept = parts.of(15).filter(|(number, ..)| counts(*number));
+                let kept = kept.fold(0, |mask, (_, _, of)| mask | of) & bytes;
+                signals.stamps.changed(parts, self.storing, bytes, kept)
             }
         };
         verdict.stamp = signals.stamps.stamp(after);
@@ -224,6 +241,12 @@ impl<const W: usize> Group<'_, W> {
         wave: &mut Wave<W>,
     ) {
         self.forgive(place.1, wave);
+        let differ = swap.before ^ swap.after;
+        if let Some(access) = self.writes_exposed(place.1, 4, true)
+            && differ != 0
+        {
+            writing.exposed.get_or_insert((place.0, place.1, access));
+        }
         if self.storing == 0 {
             return;
         }
@@ -245,7 +268,6 @@ impl<const W: usize> Group<'_, W> {
             buffer.set_loads(at, loads | signal);
             return;
         }
-        let differ = swap.before ^ swap.after;
         // LLVM makes atomic operations on a byte or a half of ones that swap the word: they count for
         // what they change, and for nothing where they add zero.
         let bytes = match swap.compares {
@@ -254,9 +276,13 @@ impl<const W: usize> Group<'_, W> {
                 .fold(0, |mask, at| mask | 1 << at),
             false => 15,
         };
-        let verdict = self.judge_store((stamp, loads, bytes), true, wave);
-        let stored = if swap.returns { 0 } else { verdict.stored };
-        let loaded = if differ == 0 { 0 } else { verdict.loaded };
+        let verdict = self.judge_store((stamp, loads, bytes), Some(swap), wave);
+        let stored = if swap.returns {
+            0
+        } else {
+            verdict.stored.bytes
+        };
+        let loaded = if differ == 0 { 0 } else { verdict.loaded.bytes };
         writing.note(&verdict, stored, loaded, place);
         buffer.set_stamp(at, verdict.stamp);
         buffer.set_loads(at, verdict.loads | signal);
@@ -264,20 +290,48 @@ impl<const W: usize> Group<'_, W> {
 
     /// Reports what the instruction stored.
     pub(crate) fn report_writing(&mut self, writing: Writing, wave: &Wave<W>, inst: &Inst<W>) {
-        if let Some((lane, address, reader)) = writing.loaded {
-            let (memory, who) = (self.memory, self.name(&reader));
-            self.find(Check::GlobalRace, wave, inst, Some(lane), || {
+        let memory = self.memory;
+        if let Some((lane, address, access)) = writing.exposed {
+            self.find(Check::Unreleased, wave, inst, Some(lane), || {
+                let did = match access {
+                    Access::Load => "loads",
+                    Access::Store => "stores",
+                    Access::Atomic => "changes by an atomic operation",
+                };
                 let place = memory.describe(address);
-                format!("stores over what {who} read, and {NOTHING}: {place}")
+                format!(
+                    "stores over what another wave of its workgroup {did} and did not wait for \
+                     before their barrier: {place}"
+                )
             });
         }
-        if let Some(by) = writing.by {
-            let what = format!("stores over what {} stored, and {NOTHING}", self.name(&by));
-            let suspect = self.suspect(Check::GlobalRace, writing.stored, what, wave, inst);
-            if let Some(signals) = &mut self.signals {
+        if let Some((lane, address, reader, order)) = writing.loaded {
+            let (check, why) = judged(order);
+            let who = self.name(&reader);
+            self.find(check, wave, inst, Some(lane), || {
+                let place = memory.describe(address);
+                format!("stores over what {who} read, and {why}: {place}")
+            });
+        }
+        if let Some((by, order)) = writing.by {
+            let (check, why) = judged(order);
+            let what = format!("stores over what {} stored, and {why}", self.name(&by));
+            let suspect = self.suspect(check, writing.stored, what, wave, inst);
+            if let Some(signals) = self.signals.as_mut().filter(|_| self.checks.has(check)) {
                 signals.suspect_store(suspect);
             }
         }
+    }
+}
+
+/// The check that an access in such an order is a matter of, and what it says.
+fn judged(order: Order) -> (Check, &'static str) {
+    match order {
+        Order::Pending => (
+            Check::Unreleased,
+            "that wave had not waited for it when it signalled",
+        ),
+        Order::Unordered | Order::Complete => (Check::GlobalRace, NOTHING),
     }
 }
 

@@ -10,7 +10,9 @@ use crate::group::Group;
 use crate::loads::{LOCAL, SIGNAL};
 use crate::memory::{Buffer, Visitor, bytes_of};
 use crate::program::Inst;
-use crate::signals::{Early, How, Point};
+use crate::scalar_cache::Own;
+use crate::signals::{Early, How, Order, Point};
+use crate::waits::Told;
 use crate::wave::Wave;
 
 pub(crate) const NOTHING: &str = "nothing orders the two";
@@ -81,17 +83,14 @@ impl<const W: usize> Group<'_, W> {
             barrier: wave.next_barrier(),
             ..self.visitor
         };
-        if let Some(signals) = &mut self.signals {
-            let point = signals.loads.point(wave.section);
-            if point.is_none_or(|point| point.barrier != self.visitor.barrier) {
-                wave.section = signals.loads.section(Point {
-                    workgroup: self.number,
-                    wave: wave.id,
-                    number: signals.next(),
-                    barrier: self.visitor.barrier,
-                });
-            }
+        let Some(signals) = &self.signals else {
+            return;
+        };
+        let section = signals.loads.get(wave.section);
+        if section.is_none_or(|loaded| loaded.point.barrier != self.visitor.barrier) {
+            wave.section = 0;
         }
+        (self.section, self.loading) = (wave.section, false);
     }
 
     /// Gives a store or an atomic operation about to be executed its number.
@@ -99,7 +98,25 @@ impl<const W: usize> Group<'_, W> {
     pub(crate) fn issue(&mut self, how: How, wave: &mut Wave<W>) {
         if let Some(signals) = &mut self.signals {
             self.storing = signals.issue(self.number, how, wave);
-            wave.section = 0;
+            (self.section, wave.section) = (0, 0);
+        }
+    }
+
+    /// What the instruction just executed has to do with other waves.
+    pub(crate) fn tell(&mut self, own: Own, wave: &mut Wave<W>) -> Told {
+        wave.section = self.section;
+        let section = match self.loading {
+            true => self.section,
+            false => 0,
+        };
+        if let Some(signals) = &mut self.signals {
+            signals.loads.open(section);
+        }
+        Told {
+            store: std::mem::take(&mut self.storing),
+            heard: self.hearing.drain(..).collect(),
+            section,
+            own,
         }
     }
 
@@ -162,9 +179,20 @@ impl<const W: usize> Group<'_, W> {
             Scope::Maybe => (bytes | LOCAL, SIGNAL),
             Scope::Workgroup | Scope::Device => return loads | SIGNAL,
         };
+        let me = &self.visitor;
+        if self.section == 0 {
+            self.section = signals.loads.section(Point {
+                workgroup: me.workgroup,
+                wave: me.wave,
+                number: signals.next(),
+                barrier: me.barrier,
+            });
+        }
+        self.loading = true;
         let mut sets = std::mem::take(&mut signals.loads);
-        let after = sets.add(loads | signal, wave.section, bytes, |point| {
-            signals.is_before(point, &self.visitor, &wave.heard)
+        let after = sets.add(loads | signal, self.section, bytes, |loaded| {
+            let order = signals.order(&loaded.point, &loaded.done, me, &wave.heard);
+            order == Order::Complete
         });
         signals.loads = sets;
         after
@@ -173,6 +201,7 @@ impl<const W: usize> Group<'_, W> {
     /// Why a load may meet what stored some bytes of a word.
     fn judge_load(&mut self, stamp: u32, bytes: u8, scope: Scope, wave: &Wave<W>) -> Option<Why> {
         let signals = self.signals.as_ref()?;
+        let me = (self.number, wave.id);
         let parts = signals.stamps.parts(stamp);
         let mut why = None;
         for (number, same, _) in parts.of(bytes) {
@@ -189,39 +218,42 @@ impl<const W: usize> Group<'_, W> {
                 self.hearing.push(number);
                 continue;
             }
-            let mut before = signals.is_before(&point, &self.visitor, &wave.heard);
-            let followed = |heard| signals.followed(number, &self.visitor, heard);
-            // What its own wave stored needs no wait, nor what waves stored that share its cache; and
-            // where a barrier lies between, what was pending there is known.
-            let waits = !near
-                || self.across_units
-                    && point.wave != wave.id
-                    && self.visitor.passed <= point.barrier;
-            if before && !waits && followed(&wave.heard).is_none() {
+            let is_atomic = signals.how(number) == Some(How::Atomically);
+            let waits = signals.waits(&point, &self.visitor);
+            let before = signals.is_before(&point, &self.visitor, &wave.heard);
+            if before && !waits && !(is_atomic && same != 0) {
                 continue;
             }
-            let me = (self.number, wave.id);
             let all = signals.with(&wave.heard, me, wave.waits.hearing());
-            before |= signals.is_before(&point, &self.visitor, &all);
-            let early = match waits {
-                true => signals.early(number, &wave.heard, &all),
-                false => None,
+            let is_before = |point: &Point| signals.is_before(point, &self.visitor, &all);
+            let early = |number, point: &Point| {
+                if !signals.waits(point, &self.visitor) {
+                    return None;
+                }
+                // The waves of a workgroup do not race for what one of them has yet to hear.
+                let near = point.workgroup == self.number;
+                let early = signals.early(number, &wave.heard, &all);
+                early.filter(|early| !near || *early == Early::Stored)
             };
-            // The waves of a workgroup do not race for what one of them has yet to hear.
-            let early = early.filter(|early| !near || *early == Early::Stored);
-            let early = early.map(Why::Early);
-            let mut others = signals.stamps.list(same).filter_map(|number| {
-                let point = signals.point(number)?;
-                Some(signals.is_before(&point, &self.visitor, &all))
-            });
-            // One that stored the same value may have told of it; of what atomic operations began
-            // with the wave must know, too.
-            match signals.how(number) {
-                Some(How::Atomically) => before &= others.all(|before| before),
-                _ => before |= others.any(|before| before),
-            }
-            let race = (!before).then_some(point).or_else(|| followed(&all));
-            why = why.or(early).or(race.map(Why::Race));
+            let others = || {
+                let others = signals.stamps.list(same);
+                others.filter_map(|number| Some((number, signals.point(number)?)))
+            };
+            let (early, race) = match is_atomic {
+                // All that the word is made of must be there.
+                true => {
+                    let made_of = || std::iter::once((number, point)).chain(others());
+                    let early = made_of().find_map(|(number, point)| early(number, &point));
+                    let race = made_of().find(|(_, point)| !is_before(point));
+                    (early, race.map(|(_, point)| point))
+                }
+                // One that stored the same value may have told of it.
+                false => {
+                    let before = is_before(&point) || others().any(|(_, point)| is_before(&point));
+                    (early(number, &point), (!before).then_some(point))
+                }
+            };
+            why = why.or(early.map(Why::Early)).or(race.map(Why::Race));
         }
         why
     }
@@ -229,7 +261,7 @@ impl<const W: usize> Group<'_, W> {
     /// Reports what the instruction loaded.
     pub(crate) fn report_reading(&mut self, reading: Reading, wave: &mut Wave<W>, inst: &Inst<W>) {
         if let Some(early) = reading.why {
-            let (check, what) = (Check::UnreleasedStore, early.describe().to_owned());
+            let (check, what) = (Check::Unreleased, early.describe().to_owned());
             let suspect = self.suspect(check, reading.early, what, wave, inst);
             self.suspect_load(suspect, wave);
         }

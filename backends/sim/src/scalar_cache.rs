@@ -208,7 +208,7 @@ impl<const W: usize> Group<'_, W> {
         let stale = |store| {
             signals.is_foreign(store, self.number)
                 && signals.is_told(store, &wave.heard)
-                && !signals.is_released(store, &wave.scalar_heard)
+                && !signals.is_store_released(store, &wave.scalar_heard)
         };
         let mut stores = parts.of(bytes);
         stores

@@ -222,15 +222,12 @@ pub(crate) fn serial<const W: usize>(
 ) -> Result<Tally, Failure> {
     let all = common.settings.grid.iter().product();
     let count = groups.map_or(all, |groups| groups.len() as u32);
-    let checks = [
-        Check::UnreleasedStore,
-        Check::StaleScalar,
-        Check::GlobalRace,
-    ];
+    let checks = [Check::Unreleased, Check::StaleScalar, Check::GlobalRace];
     let asks = checks
         .into_iter()
         .any(|check| common.settings.checks.has(check));
-    let mut signals = asks.then(|| Signals::new(common.settings.shared_order));
+    let mut signals =
+        asks.then(|| Signals::new(common.settings.shared_order, common.settings.across_units));
     let mut sum = Tally::new(common.program.insts.len(), common.program.ds_count);
     let (mut begun, mut live) = (0, Vec::<Running<'_, W>>::new());
     loop {
@@ -278,7 +275,7 @@ pub(crate) fn serial<const W: usize>(
             Pause::Long | Pause::Tells => live.push(running),
         }
     }
-    if let Some(signals) = signals.filter(|_| common.settings.checks.has(Check::GlobalRace)) {
+    if let Some(signals) = signals {
         signals.report_suspects(common.memory, &mut sum, KEPT);
     }
     Ok(sum)

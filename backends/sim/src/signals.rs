@@ -54,12 +54,6 @@ impl Clock {
         heard.map(|(_, &number)| number)
     }
 
-    /// The last store of each wave.
-    fn all(&self) -> impl Iterator<Item = Number> {
-        let heard = self.0.iter().flat_map(|heard| heard.values());
-        heard.copied()
-    }
-
     /// Hears of all that another clock heard of.
     pub(crate) fn join(&mut self, other: &Clock) {
         let Some(theirs) = &other.0 else { return };
@@ -87,24 +81,48 @@ impl Clock {
     }
 }
 
+/// When a wave had waited for an access.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Done {
+    /// The first number that was not given yet.
+    pub(crate) number: Number,
+    /// The barrier that orders the wait before what other waves do behind it.
+    pub(crate) barrier: u32,
+}
+
+impl Done {
+    /// It has not waited so far.
+    pub(crate) const NEVER: Done = Done {
+        number: Number::MAX,
+        barrier: u32::MAX,
+    };
+}
+
+/// How an access lies to what a wave does now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Before it, and complete.
+    Complete,
+    /// Its wave signalled behind it, but had not waited for it: it may happen yet.
+    Pending,
+    /// Nothing orders the two.
+    Unordered,
+}
+
 /// An instruction that stored.
 #[derive(Debug)]
 struct Store {
-    workgroup: u32,
-    wave: u32,
+    point: Point,
+    done: Done,
     /// Barriers that its wave had passed.
     passed: u32,
-    /// The barrier that orders it before what other waves do behind it.
-    barrier: u32,
     /// Barriers that its wave had passed when it last waited for all vector memory operations.
     settled: u32,
-    /// The first number that was not given yet when it was waited for.
-    done: Number,
-    /// The barrier that orders that wait before what other waves do behind it.
-    done_barrier: u32,
     how: How,
-    /// What its wave had heard of.
+    /// What its wave had heard of, and an atomic operation found in its word.
     clock: Clock,
+    /// Whether it found something there that its wave had not heard of.
+    found: bool,
 }
 
 /// How an instruction stores.
@@ -152,17 +170,20 @@ pub(crate) struct Signals {
     pub(crate) suspects: Suspects,
     /// Whether a wave that waits behind a barrier waits for what others stored before it.
     shared: bool,
+    /// Whether the waves of a workgroup run on two compute units, which have a cache each.
+    across_units: bool,
 }
 
 impl Signals {
     /// None stored so far.
-    pub(crate) fn new(shared: bool) -> Signals {
+    pub(crate) fn new(shared: bool, across_units: bool) -> Signals {
         Signals {
             stores: Vec::new(),
             stamps: Stamps::default(),
             loads: Loads::default(),
             suspects: Suspects::default(),
             shared,
+            across_units,
         }
     }
 
@@ -177,12 +198,7 @@ impl Signals {
 
     /// A store's place in the order of all.
     pub(crate) fn point(&self, number: Number) -> Option<Point> {
-        self.get(number).map(|store| Point {
-            workgroup: store.workgroup,
-            wave: store.wave,
-            number,
-            barrier: store.barrier,
-        })
+        self.get(number).map(|store| store.point)
     }
 
     /// Whether an access lies before what a wave does now that has heard of `heard`: in its own
@@ -192,23 +208,42 @@ impl Signals {
             return true;
         }
         heard.of(point.workgroup).any(|signal| {
-            self.get(signal).is_some_and(|later| match later.wave {
-                wave if wave == point.wave => signal >= point.number,
-                _ => later.passed > point.barrier,
-            })
+            self.get(signal)
+                .is_some_and(|later| match later.point.wave {
+                    wave if wave == point.wave => signal >= point.number,
+                    _ => later.passed > point.barrier,
+                })
         })
     }
 
-    /// Of what an atomic operation followed in its word, some that does not lie before what a wave
-    /// does now. What the operation's wave had heard of besides is looked at too, which changes
-    /// nothing: who comes behind the operation heard of that.
-    pub(crate) fn followed(&self, number: Number, me: &Visitor, heard: &Clock) -> Option<Point> {
-        let store = self.get(number)?;
-        if store.how != How::Atomically {
-            return None;
+    /// Whether an access of the same workgroup as a wave, or of another, must have been waited for
+    /// before the signal between the two: not within a wave, nor where waves share a cache; and what
+    /// was pending at a barrier is known elsewhere (see [`crate::ordering`]).
+    pub(crate) fn waits(&self, point: &Point, me: &Visitor) -> bool {
+        point.workgroup != me.workgroup
+            || self.across_units && point.wave != me.wave && me.passed <= point.barrier
+    }
+
+    /// How an access, and when its wave had waited for it, lie to what a wave does now that has
+    /// heard of `heard`.
+    pub(crate) fn order(&self, point: &Point, done: &Done, me: &Visitor, heard: &Clock) -> Order {
+        if !self.is_before(point, me, heard) {
+            return Order::Unordered;
         }
-        let mut earlier = store.clock.all().filter_map(|number| self.point(number));
-        earlier.find(|point| !self.is_before(point, me, heard))
+        match self.waits(point, me) && !self.is_released(point, done, heard) {
+            true => Order::Pending,
+            false => Order::Complete,
+        }
+    }
+
+    /// The same of a store. Who has heard of no more than the store itself knows that it is there.
+    pub(crate) fn order_of(&self, number: Number, me: &Visitor, heard: &Clock) -> Option<Order> {
+        let store = self.get(number)?;
+        let order = self.order(&store.point, &store.done, me, heard);
+        match order == Order::Pending && !self.is_told(number, heard) {
+            true => Some(Order::Complete),
+            false => Some(order),
+        }
     }
 
     /// Number of the next store.
@@ -228,25 +263,35 @@ impl Signals {
             return 0;
         }
         self.stores.push(Store {
-            workgroup,
-            wave: wave.id,
+            point: Point {
+                workgroup,
+                wave: wave.id,
+                number,
+                barrier: wave.next_barrier(),
+            },
+            done: Done::NEVER,
             passed: wave.passed(),
-            barrier: wave.next_barrier(),
             settled: wave.settled,
-            done: Number::MAX,
-            done_barrier: u32::MAX,
             how,
             clock: wave.heard.clone(),
+            found: false,
         });
         number
     }
 
     /// A wave waited for one of its stores.
     pub(crate) fn complete<const W: usize>(&mut self, number: Number, wave: &Wave<W>) {
-        let next = self.next();
+        let done = self.now(wave);
         if let Some(store) = self.stores.get_mut((number as usize).wrapping_sub(1)) {
-            store.done = next;
-            store.done_barrier = wave.next_barrier();
+            store.done = done;
+        }
+    }
+
+    /// What is said of an access that a wave has just waited for.
+    pub(crate) fn now<const W: usize>(&self, wave: &Wave<W>) -> Done {
+        Done {
+            number: self.next(),
+            barrier: wave.next_barrier(),
         }
     }
 
@@ -255,13 +300,14 @@ impl Signals {
         let Some(store) = self.get(number) else {
             return;
         };
-        let of = (store.workgroup, store.wave);
-        // Who heard of a later store of a wave heard all that it had heard of before. Its own atomic
-        // operations tell a wave what they found.
-        if of == me {
+        let of = (store.point.workgroup, store.point.wave);
+        let news = of != me && clock.get(of) < number;
+        // Who heard of a later store of a wave heard all that the wave had heard of before, but not
+        // what its atomic operations found, unless it was told. Its own tell a wave what they found.
+        if news || of == me || store.found {
             clock.join(&store.clock);
-        } else if clock.get(of) < number {
-            clock.join(&store.clock);
+        }
+        if news {
             clock.raise(of, number);
         }
     }
@@ -272,48 +318,49 @@ impl Signals {
         let Some(store) = self.stores.get_mut((number as usize).wrapping_sub(1)) else {
             return;
         };
-        let me = (store.workgroup, store.wave);
+        let me = (store.point.workgroup, store.point.wave);
         let mut clock = std::mem::take(&mut store.clock);
         self.hear(&mut clock, me, earlier);
-        self.stores[number as usize - 1].clock = clock;
+        let store = &mut self.stores[number as usize - 1];
+        (store.clock, store.found) = (clock, true);
     }
 
     /// Whether a workgroup other than the given one executed a store.
     pub(crate) fn is_foreign(&self, number: Number, workgroup: u32) -> bool {
         self.get(number)
-            .is_some_and(|store| store.workgroup != workgroup)
-    }
-
-    /// Whether a store lies before a signal of the same workgroup in its program.
-    fn before(&self, number: Number, store: &Store, signal: Number) -> bool {
-        self.get(signal).is_some_and(|later| match later.wave {
-            wave if wave == store.wave => signal > number,
-            _ => later.passed > store.barrier,
-        })
-    }
-
-    /// Whether a store was complete when a signal of the same workgroup was issued.
-    fn released(&self, store: &Store, signal: Number) -> bool {
-        self.get(signal).is_some_and(|later| match later.wave {
-            wave if wave == store.wave => store.done <= signal,
-            _ => later.passed > store.done_barrier || self.shared && later.settled > store.barrier,
-        })
+            .is_some_and(|store| store.point.workgroup != workgroup)
     }
 
     /// Whether a clock tells of a signal behind a store.
     pub(crate) fn is_told(&self, number: Number, clock: &Clock) -> bool {
-        self.get(number).is_some_and(|store| {
-            let mut signals = clock.of(store.workgroup);
-            signals.any(|signal| self.before(number, store, signal))
+        self.point(number).is_some_and(|point| {
+            clock.of(point.workgroup).any(|signal| {
+                self.get(signal)
+                    .is_some_and(|later| match later.point.wave {
+                        wave if wave == point.wave => signal > number,
+                        _ => later.passed > point.barrier,
+                    })
+            })
         })
     }
 
-    /// Whether a clock tells of a signal that was issued when a store was complete.
-    pub(crate) fn is_released(&self, number: Number, clock: &Clock) -> bool {
-        self.get(number).is_some_and(|store| {
-            let mut signals = clock.of(store.workgroup);
-            signals.any(|signal| self.released(store, signal))
+    /// Whether a clock tells of a signal that was issued when an access was complete.
+    fn is_released(&self, point: &Point, done: &Done, clock: &Clock) -> bool {
+        clock.of(point.workgroup).any(|signal| {
+            self.get(signal)
+                .is_some_and(|later| match later.point.wave {
+                    wave if wave == point.wave => done.number <= signal,
+                    _ => {
+                        later.passed > done.barrier || self.shared && later.settled > point.barrier
+                    }
+                })
         })
+    }
+
+    /// The same of a store.
+    pub(crate) fn is_store_released(&self, number: Number, clock: &Clock) -> bool {
+        self.get(number)
+            .is_some_and(|store| self.is_released(&store.point, &store.done, clock))
     }
 
     /// What a wave knows that heard of `heard` and has waited for loads of signals.
@@ -333,10 +380,10 @@ impl Signals {
     /// Why a wave that heard of `heard`, and will have heard of `all` once it has waited for its
     /// loads, may read another workgroup's store too early. Nothing is said of who heard of nothing.
     pub(crate) fn early(&self, number: Number, heard: &Clock, all: &Clock) -> Option<Early> {
-        if self.is_released(number, heard) {
+        if self.is_store_released(number, heard) {
             return None;
         }
-        if self.is_released(number, all) {
+        if self.is_store_released(number, all) {
             return Some(Early::Loaded);
         }
         self.is_told(number, all).then_some(Early::Stored)

@@ -13,7 +13,8 @@ pub(crate) struct Parts {
     /// The last store of each byte, or 0.
     pub(crate) bytes: [Number; 4],
     /// Stores before that which still count, as a list of [`Stamps`], by byte: of the same value,
-    /// where nothing orders them before it; what an atomic operation began with.
+    /// where nothing orders them before it; what an atomic operation began with, and other waves'
+    /// atomic operations before it.
     pub(crate) same: [u32; 4],
 }
 
@@ -102,11 +103,10 @@ impl Stamps {
         after
     }
 
-    /// After an atomic operation on some bytes that began with what `plain` bytes of them were stored
-    /// by.
-    pub(crate) fn changed(&mut self, parts: Parts, number: Number, bytes: u8, plain: u8) -> Parts {
-        let mut after = self.stored(parts, number, bytes, plain);
-        for at in (0..4).filter(|at| (bytes & !plain) >> at & 1 == 1) {
+    /// After an atomic operation on some bytes: what stored `kept` bytes of them before still counts.
+    pub(crate) fn changed(&mut self, parts: Parts, number: Number, bytes: u8, kept: u8) -> Parts {
+        let mut after = self.stored(parts, number, bytes, kept);
+        for at in (0..4).filter(|at| (bytes & !kept) >> at & 1 == 1) {
             after.same[at] = parts.same[at];
         }
         after

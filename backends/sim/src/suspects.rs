@@ -167,7 +167,7 @@ mod tests {
         };
         let (buffer, at) = memory.locate(base, 4, &mut 0).expect("its first word");
         buffer.set_loads(at, SIGNAL);
-        let mut signals = Signals::new(false);
+        let mut signals = Signals::new(false, false);
         for _ in 0..OF_LAUNCH + 10 {
             signals.suspect_store(suspect(0, 1));
         }

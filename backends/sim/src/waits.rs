@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 
+use crate::loads::Section;
 use crate::memory::lds::Touch;
 use crate::scalar_cache::Own;
 use crate::signals::Number;
@@ -105,9 +106,18 @@ struct Pending<const W: usize> {
     registers: Registers,
     /// The LDS bytes of an operation, which stay in use until it is waited for.
     touch: Option<Touch<W>>,
-    /// The words of global memory that a store or an atomic operation writes, by address over four.
-    stored: Box<[u64]>,
+    /// What it does to words of global memory, by address over four.
+    access: Access,
+    words: Box<[u64]>,
     told: Told,
+}
+
+/// What an operation does to words of global memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Load,
+    Store,
+    Atomic,
 }
 
 /// What an operation of vector memory has to do with other workgroups.
@@ -117,13 +127,15 @@ pub(crate) struct Told {
     pub(crate) store: Number,
     /// Stores whose words it loaded as signals.
     pub(crate) heard: Box<[Number]>,
+    /// The section of its loads, if it loaded what kernels store.
+    pub(crate) section: Section,
     /// The number of a store among those of its workgroup, where the scalar cache asks.
     pub(crate) own: Own,
 }
 
 impl Told {
     fn is_empty(&self) -> bool {
-        self.store == 0 && self.own == 0 && self.heard.is_empty()
+        self.store == 0 && self.section == 0 && self.own == 0 && self.heard.is_empty()
     }
 }
 
@@ -205,30 +217,31 @@ impl<const W: usize> Waits<W> {
         entries.push_back(Pending {
             registers,
             touch,
-            stored: Box::default(),
+            access: Access::Load,
+            words: Box::default(),
             told: Told::default(),
         });
     }
 
-    /// Says which words of global memory the operation last pushed writes.
-    pub(crate) fn last_stores(&mut self, queue: Queue, words: &[u64]) {
-        let entries = match queue {
-            Queue::Load => &mut self.load,
-            _ => &mut self.store,
-        };
-        if let Some(last) = entries.back_mut() {
-            last.stored = words.into();
+    /// Says what the operation last pushed does to words of global memory.
+    pub(crate) fn last_accesses(&mut self, queue: Queue, access: Access, words: &[u64]) {
+        if let Some(last) = self.last(queue) {
+            (last.access, last.words) = (access, words.into());
         }
     }
 
-    /// Says what the operation last pushed has to do with other workgroups.
-    pub(crate) fn last_tells(&mut self, queue: Queue, told: Told) {
+    fn last(&mut self, queue: Queue) -> Option<&mut Pending<W>> {
         let entries = match queue {
             Queue::Load => &mut self.load,
             Queue::Scalar => &mut self.scalar,
             _ => &mut self.store,
         };
-        if let Some(last) = entries.back_mut() {
+        entries.back_mut()
+    }
+
+    /// Says what the operation last pushed has to do with other workgroups.
+    pub(crate) fn last_tells(&mut self, queue: Queue, told: Told) {
+        if let Some(last) = self.last(queue) {
             last.told = told;
         }
     }
@@ -278,12 +291,10 @@ impl<const W: usize> Waits<W> {
             .find_map(|pending| touch.meets(pending))
     }
 
-    /// The words of global memory, by address over four, whose stores nobody waited for.
-    pub(crate) fn open_stores(&self) -> impl Iterator<Item = u64> {
-        self.store
-            .iter()
-            .chain(&self.load)
-            .flat_map(|pending| pending.stored.iter().copied())
+    /// What nobody waited for, by words of global memory.
+    pub(crate) fn open_words(&self) -> impl Iterator<Item = (u64, Access)> {
+        let pending = self.store.iter().chain(&self.load).chain(&self.scalar);
+        pending.flat_map(|pending| pending.words.iter().map(|&word| (word, pending.access)))
     }
 
     /// The signals that loads brought which nobody waited for.

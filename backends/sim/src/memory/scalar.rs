@@ -141,6 +141,7 @@ impl Smem {
                 Some((buffer, at)) => {
                     if !buffer.is_input() {
                         let bytes = (at, size as usize);
+                        group.note_load(address, bytes.1);
                         group.overlap |= buffer.note_read(at, size as usize, &group.visitor);
                         group.reads(buffer, bytes, (0, address), scope, &mut reading, wave);
                     }

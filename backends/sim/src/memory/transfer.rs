@@ -53,9 +53,9 @@ impl Vmem {
                 };
                 if !buffer.is_input() {
                     group.overlap |= buffer.note_read(at, size, &group.visitor);
+                    group.note_load(address, size);
                     let place = (lane as u32, address);
-                    let exposed =
-                        scope == Scope::Wave && group.reads_exposed(address, size, wave.id);
+                    let exposed = scope == Scope::Wave && group.reads_exposed(address, size);
                     match exposed {
                         true => reading.is_exposed(place),
                         false => {

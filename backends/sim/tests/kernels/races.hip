@@ -1,20 +1,5 @@
 // Waves that meet in global memory: what orders them, each with a twin that leaves it out.
-#include "prelude.hip.h"
-
-#define INLINE __device__ __attribute__((always_inline)) static void
-#define AGENT __HIP_MEMORY_SCOPE_AGENT
-#define SLEEP __builtin_amdgcn_s_sleep(1)
-#define GROUP __HIP_MEMORY_SCOPE_WORKGROUP
-#define ADD(place, value, order) __hip_atomic_fetch_add(place, value, order, AGENT)
-
-// A kernel of four buffers whose body is told whether it is right.
-#define TWINS(name) \
-    INLINE name##_body(const uint *x, uint *a, uint *b, uint *y, bool right); \
-    KERNEL name(const uint *x, uint *a, uint *b, uint *y) { name##_body(x, a, b, y, true); } \
-    KERNEL name##_broken(const uint *x, uint *a, uint *b, uint *y) { \
-        name##_body(x, a, b, y, false); \
-    } \
-    INLINE name##_body(const uint *x, uint *a, uint *b, uint *y, bool right)
+#include "twins.hip.h"
 
 // All workgroups come here before one goes on, for the `round`th time.
 INLINE meet(uint *count, uint round, bool first, bool second) {
@@ -27,7 +12,6 @@ INLINE meet(uint *count, uint round, bool first, bool second) {
     if (second) barrier();
 }
 
-__device__ static uint own() { return block() * block_size() + thread(); }
 __device__ static uint across() {
     return (block() + 1) % grid_size() * block_size() + block_size() - 1 - thread();
 }
@@ -219,16 +203,6 @@ TWINS(one_value) {
     if (x[own()] % 3 == 0) found = right ? 1 : thread() + 1;
     barrier();
     y[own()] = found;
-}
-
-// A flag, without any order of its own or as a release and an acquire.
-INLINE raise(uint *flag) { __hip_atomic_store(flag, 1u, __ATOMIC_RELAXED, AGENT); }
-INLINE await(uint *flag) {
-    while (__hip_atomic_load(flag, __ATOMIC_RELAXED, AGENT) == 0) SLEEP;
-}
-INLINE release(uint *flag) { __hip_atomic_store(flag, 1u, __ATOMIC_RELEASE, AGENT); }
-INLINE acquire(uint *flag) {
-    while (__hip_atomic_load(flag, __ATOMIC_ACQUIRE, AGENT) == 0) SLEEP;
 }
 
 // Workgroups count in bytes of the same words, by swaps of the word, and read their own.

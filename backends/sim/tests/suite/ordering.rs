@@ -23,7 +23,7 @@ v_mov_b32 v6, v5
 
 #[test]
 fn a_barrier_does_not_wait_for_stores() {
-    let check = Check::UnreleasedStore;
+    let check = Check::Unreleased;
     plant(
         &CHIPS,
         HAND_OVER,
@@ -59,7 +59,7 @@ fn on_one_compute_unit_it_need_not() {
                 ..Launch::default()
             };
             let report = simulator.launch(&object, "k", launch).unwrap();
-            let found = report.count(Check::UnreleasedStore);
+            let found = report.count(Check::Unreleased);
             assert_eq!(
                 found > 0,
                 count > 0,
@@ -113,7 +113,7 @@ fn an_atomic_operation_does_not_wait_for_stores() {
         let (report, _) = run(chip, &wrong, 2, Checks::all());
         assert!(!report.passed());
         for check in Check::ALL {
-            let expected = check == Check::UnreleasedStore;
+            let expected = check == Check::Unreleased;
             assert_eq!(report.count(check) > 0, expected, "{chip} {check}");
         }
         let of = |check| {
@@ -122,13 +122,13 @@ fn an_atomic_operation_does_not_wait_for_stores() {
                 .iter()
                 .find(|finding| finding.check == check)
         };
-        let found = of(Check::UnreleasedStore).expect("it was counted");
+        let found = of(Check::Unreleased).expect("it was counted");
         assert!(
             found.instruction.starts_with("global_load_b32 v7"),
             "{found}"
         );
         assert_eq!((found.workgroup, found.lane), ([1, 0, 0], Some(0)));
-        let off = Checks::all().without(Check::UnreleasedStore);
+        let off = Checks::all().without(Check::Unreleased);
         assert!(run(chip, &wrong, 2, off).0.passed());
     }
 }

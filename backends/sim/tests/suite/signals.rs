@@ -82,7 +82,7 @@ fn found(body: &str, at: &str, what: &str) {
     for chip in CHIPS {
         let (report, _) = run(chip, &spelled(chip, body), 2, Checks::all());
         for check in Check::ALL {
-            let expected = check == Check::UnreleasedStore;
+            let expected = check == Check::Unreleased;
             let findings = &report.findings;
             assert_eq!(
                 report.count(check) > 0,
@@ -91,12 +91,12 @@ fn found(body: &str, at: &str, what: &str) {
             );
         }
         let mut findings = report.findings.iter();
-        let first = findings.find(|finding| finding.check == Check::UnreleasedStore);
+        let first = findings.find(|finding| finding.check == Check::Unreleased);
         let first = first.expect("it was counted");
         assert!(first.message.contains(what), "{chip}: {first}");
         assert!(first.instruction.starts_with(&spelled(chip, at)), "{first}");
         assert_eq!(first.lane, Some(0));
-        let off = Checks::all().without(Check::UnreleasedStore);
+        let off = Checks::all().without(Check::Unreleased);
         assert!(run(chip, &spelled(chip, body), 2, off).0.passed());
     }
 }
@@ -136,7 +136,7 @@ fn a_flag_is_known_once_its_load_is_waited_for() {
     // It loads the data before they are stored, too, while it waits.
     for chip in CHIPS {
         let (report, _) = run(chip, &spelled(chip, &early), 2, Checks::all());
-        let both = [Check::UnreleasedStore, Check::GlobalRace];
+        let both = [Check::Unreleased, Check::GlobalRace];
         for check in Check::ALL {
             let (found, findings) = (report.count(check) > 0, &report.findings);
             assert_eq!(
@@ -146,7 +146,7 @@ fn a_flag_is_known_once_its_load_is_waited_for() {
             );
         }
         let mut findings = report.findings.iter();
-        let found = findings.find(|finding| finding.check == Check::UnreleasedStore);
+        let found = findings.find(|finding| finding.check == Check::Unreleased);
         let found = found.expect("it was counted");
         let what = "before it waited for the load";
         assert!(found.message.contains(what), "{chip}: {found}");
@@ -239,7 +239,7 @@ v_cmpx_le_u32 32, v10
     let apart = with(HAND_OVER, &format!("{store}{flag}"), &apart);
     for chip in &CHIPS[..3] {
         let (report, _) = run(chip, &spelled(chip, &apart), 2, Checks::all());
-        let (early, races) = (Check::UnreleasedStore, Check::GlobalRace);
+        let (early, races) = (Check::Unreleased, Check::GlobalRace);
         assert_eq!(report.count(early), 0, "{chip}: {:#?}", report.findings);
         assert!(report.count(races) > 0, "{chip}");
     }
@@ -301,7 +301,7 @@ global_store_b32 v3, v4, s[8:9] offset:4{device}";
             let report = of(&right);
             assert!(report.passed(), "{chip} {pass}: {:#?}", report.findings);
             let report = of(&wrong);
-            let found = report.count(Check::UnreleasedStore);
+            let found = report.count(Check::Unreleased);
             assert!(found > 0, "{chip} {pass}: {:#?}", report.findings);
         }
     }
@@ -337,7 +337,7 @@ fn a_flag_behind_a_barrier_tells_of_every_wave() {
         let right = of("{store}");
         assert!(right.passed(), "{chip}: {:#?}", right.findings);
         let wrong = of("");
-        assert!(wrong.count(Check::UnreleasedStore) > 0, "{chip}");
+        assert!(wrong.count(Check::Unreleased) > 0, "{chip}");
     }
 }
 

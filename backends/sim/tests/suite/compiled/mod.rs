@@ -6,6 +6,7 @@ mod atomics;
 mod broken;
 mod gemm;
 mod integers;
+mod pending;
 mod races;
 mod reals;
 mod reductions;

@@ -60,9 +60,9 @@ fn flags_that_do_not_wait() {
         let others = report
             .checks
             .iter()
-            .filter(|(check, count)| **count > 0 && **check != Check::UnreleasedStore.name());
+            .filter(|(check, count)| **count > 0 && **check != Check::Unreleased.name());
         assert_eq!(others.count(), 0, "{chip} {opt}: {:?}", report.checks);
-        report.count(Check::UnreleasedStore) > 0
+        report.count(Check::Unreleased) > 0
     };
     for chip in CHIPS {
         for opt in ["-O0", "-O3"] {
@@ -125,7 +125,7 @@ fn a_sum_that_the_last_block_completes() {
     case.check(|label, out| assert_eq!(get::<u32>(&out[2]), [sum], "{label}"));
     for chip in CHIPS {
         let report = case.broken(chip, "-O3", "BROKEN_FENCES");
-        assert!(report.count(Check::UnreleasedStore) > 0, "{chip}");
+        assert!(report.count(Check::Unreleased) > 0, "{chip}");
     }
 }
 

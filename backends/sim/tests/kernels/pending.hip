@@ -1,0 +1,112 @@
+// Accesses that must be complete when their wave signals, each with a twin where they may not be.
+#include "twins.hip.h"
+
+#define ORDER (right ? __ATOMIC_RELEASE : __ATOMIC_RELAXED)
+
+// The barrier of the workgroup, which waits for what came before or keeps instructions in order alone.
+INLINE meet(bool right) {
+    if (right) __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    else __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+// A word is stored anew once another workgroup has loaded it.
+TWINS(loaded) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        uint old = a[5];
+        __hip_atomic_store(b, 1u, ORDER, AGENT);
+        y[0] = old;
+    } else if (block() == 1) {
+        acquire(b);
+        a[5] = x[1];
+    }
+}
+
+// The same by an atomic operation.
+TWINS(loaded_then_added) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        uint old = a[5];
+        __hip_atomic_store(b, 1u, ORDER, AGENT);
+        y[0] = old;
+    } else if (block() == 1) {
+        acquire(b);
+        ADD(a + 5, x[1], __ATOMIC_RELAXED);
+    }
+}
+
+// A word is stored anew by another workgroup than the one that stored it first.
+TWINS(stored) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        a[5] = x[2];
+        __hip_atomic_store(b, 1u, ORDER, AGENT);
+    } else if (block() == 1) {
+        acquire(b);
+        a[5] = x[1];
+    }
+}
+
+// The workgroup that comes last has added to the words itself.
+TWINS(added) {
+    if (thread() != 0) return;
+    ADD(a, x[block()], __ATOMIC_RELAXED);
+    uint count = __hip_atomic_fetch_add(b, 1u, right ? __ATOMIC_ACQ_REL : __ATOMIC_ACQUIRE, AGENT);
+    if (count == grid_size() - 1) y[0] = *a;
+}
+
+// One wave of a workgroup stores what another loaded, stored or added to before the barrier.
+TWINS(near_loaded) {
+    uint old = a[own() ^ 64];
+    meet(right);
+    a[own()] = x[own()];
+    y[own()] = old;
+}
+
+TWINS(near_loaded_then_added) {
+    uint old = a[own() ^ 64];
+    meet(right);
+    ADD(a + own(), x[own()], __ATOMIC_RELAXED);
+    y[own()] = old;
+}
+
+TWINS(near_stored) {
+    a[own()] = x[own()];
+    meet(right);
+    a[own() ^ 64] = 3;
+}
+
+TWINS(near_added) {
+    ADD(a + own(), x[own()], __ATOMIC_RELAXED);
+    meet(right);
+    a[own() ^ 64] = 3;
+}
+
+// Of two loads the first is complete at the barrier.
+TWINS(near_first_of_two) {
+    uint first = a[own() ^ 64];
+    uint second = b[own() ^ 64];
+    asm volatile("" ::"v"(first));
+    meet(false);
+    (right ? a : b)[own()] = x[own()];
+    y[own()] = first + second;
+}
+
+// Who adds to a counter passes on what it found there, also where a later signal of the same wave,
+// which had not looked, was heard of first.
+TWINS(passed_on) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        *a = x[0];
+        if (right) ADD(b, 1u, __ATOMIC_RELEASE);
+    } else if (block() == 1) {
+        ADD(b, 1u, __ATOMIC_RELEASE);
+        release(b + 1);
+    } else if (block() == 2) {
+        acquire(b + 1);
+        while (__hip_atomic_load(b, __ATOMIC_ACQUIRE, AGENT) < 1 + right) SLEEP;
+        y[0] = *a;
+    }
+}
