@@ -197,6 +197,8 @@ impl Facts {
     pub(super) const CALLS: u32 = 1 << 12;
     /// A direct load from LDS.
     pub(super) const DIRECT: u32 = 1 << 13;
+    /// A 64-bit multiply-add whose result lies over what it reads.
+    pub(super) const OVERLAPS: u32 = 1 << 14;
 
     pub(crate) fn new(text: &str, chip: Chip, wave: usize) -> Facts {
         let rules = rows(chip)
@@ -250,6 +252,7 @@ impl Facts {
             (Rule::Dealloc, Facts::DEALLOC),
             (Rule::DirectVector, Facts::DIRECT),
             (Rule::DirectMemory, Facts::DIRECT),
+            (Rule::MultiplyAdd, Facts::OVERLAPS),
         ] {
             if roles & some != some {
                 self.rules &= !(1 << rule as u8);
@@ -275,6 +278,7 @@ impl Facts {
             || (self.access.is_some() || self.sources_read != 0) && has(&[Rule::DirectMemory])
             || self.is(Facts::CALLS) && (vectors || masks)
             || self.is(Facts::S_NOP | Facts::DEALLOC) && has(&[Rule::Dealloc])
+            || self.is(Facts::OVERLAPS) && has(&[Rule::MultiplyAdd])
     }
 
     fn add(&mut self, line: &Line, text: &str, wave: usize) {
@@ -448,6 +452,10 @@ impl Facts {
             if at >= written {
                 self.scalar_reads |= scalar;
             }
+        }
+        let in_64_bits = ["v_mad_u64_u32", "v_mad_i64_i32"];
+        if in_64_bits.iter().any(|stem| name.starts_with(stem)) && self.writes.meets(&self.reads) {
+            self.roles |= Facts::OVERLAPS;
         }
         let masked = [
             "v_cndmask_b",

@@ -199,6 +199,10 @@ impl Recent {
                 met = Some(Met { rule, first });
             }
         }
+        if facts.is(Facts::OVERLAPS) && has(Rule::MultiplyAdd) {
+            let (rule, first) = (Rule::MultiplyAdd, None);
+            met = Some(Met { rule, first });
+        }
         if has(Rule::DirectMemory) {
             met = self.memory(index, facts, &facts_of).or(met);
         }

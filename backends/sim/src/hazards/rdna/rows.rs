@@ -16,6 +16,7 @@ pub(crate) enum Rule {
     Dealloc,
     DirectVector,
     DirectMemory,
+    MultiplyAdd,
 }
 
 /// A hazard.
@@ -157,6 +158,16 @@ const DIRECT_MEMORY: Row = Row {
     source: "LLVM's fixLdsDirectVMEMHazard, ACO's LdsDirectVMEMHazard",
 };
 
+/// A 64-bit multiply-add writes over a register that it reads. LLVM keeps its result apart from all
+/// of its sources (`FeatureMADIntraFwdBug`, 11.0's alone).
+const MULTIPLY_ADD: Row = Row {
+    rule: Rule::MultiplyAdd,
+    name: "multiplies and adds in 64 bits over what it reads",
+    wave64: false,
+    cure: "other registers for the result",
+    source: "LLVM's FeatureMADIntraFwdBug",
+};
+
 /// The hazards of RDNA 3.
 pub(super) static RDNA3: &[Row] = &[
     TRANSCENDENTAL,
@@ -168,6 +179,7 @@ pub(super) static RDNA3: &[Row] = &[
     DEALLOC,
     DIRECT_VECTOR,
     DIRECT_MEMORY,
+    MULTIPLY_ADD,
 ];
 
 /// The hazards of RDNA 3.5.

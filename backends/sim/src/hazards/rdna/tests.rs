@@ -181,6 +181,20 @@ const CASES: &[Case] = &[
         ],
         &["s_nop 0"],
     ),
+    (
+        Rule::MultiplyAdd,
+        false,
+        [true, false, false],
+        &["v_mad_u64_u32 v[0:1], null, v1, v4, v[2:3]"],
+        &[],
+    ),
+    (
+        Rule::MultiplyAdd,
+        false,
+        [true, false, false],
+        &["v_mad_i64_i32 v[0:1], s2, v4, v5, v[0:1]"],
+        &[],
+    ),
 ];
 
 #[test]
@@ -311,6 +325,16 @@ fn direct_loads_wait_for_accesses_of_memory() {
     }
     let load = "ds_direct_load v2 wait_va_vdst:0 wait_vm_vsrc:0";
     assert_eq!(met("gfx1201", 32, &["ds_store_b32 v4, v2", load]), []);
+}
+
+#[test]
+fn multiply_adds_beside_their_sources_are_none() {
+    for line in [
+        "v_mad_u64_u32 v[0:1], null, v4, v5, v[2:3]",
+        "v_mad_u32_u24 v0, v0, v1, v2",
+    ] {
+        assert_eq!(met("gfx1100", 32, &[line]), [], "{line}");
+    }
 }
 
 #[test]
