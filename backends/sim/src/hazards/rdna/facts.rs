@@ -197,7 +197,7 @@ impl Facts {
     pub(super) const CALLS: u32 = 1 << 12;
     /// A direct load from LDS.
     pub(super) const DIRECT: u32 = 1 << 13;
-    /// A 64-bit multiply-add whose result lies over what it reads.
+    /// A 64-bit multiply-add whose result lies over a factor.
     pub(super) const OVERLAPS: u32 = 1 << 14;
 
     pub(crate) fn new(text: &str, chip: Chip, wave: usize) -> Facts {
@@ -454,7 +454,12 @@ impl Facts {
             }
         }
         let in_64_bits = ["v_mad_u64_u32", "v_mad_i64_i32"];
-        if in_64_bits.iter().any(|stem| name.starts_with(stem)) && self.writes.meets(&self.reads) {
+        let factors = line.operands.iter().skip(2).take(2);
+        if in_64_bits.iter().any(|stem| name.starts_with(stem))
+            && factors
+                .map(|factor| vector_of(&factor.value))
+                .any(|factor| self.writes.meets(&factor))
+        {
             self.roles |= Facts::OVERLAPS;
         }
         let masked = [

@@ -158,11 +158,12 @@ const DIRECT_MEMORY: Row = Row {
     source: "LLVM's fixLdsDirectVMEMHazard, ACO's LdsDirectVMEMHazard",
 };
 
-/// A 64-bit multiply-add writes over a register that it reads. LLVM keeps its result apart from all
-/// of its sources (`FeatureMADIntraFwdBug`, 11.0's alone).
+/// A 64-bit multiply-add writes over one of its factors. LLVM keeps its result apart from all of its
+/// sources (`FeatureMADIntraFwdBug`, 11.0's alone), but for what nobody set of the sum, which looks
+/// like any other register.
 const MULTIPLY_ADD: Row = Row {
     rule: Rule::MultiplyAdd,
-    name: "multiplies and adds in 64 bits over what it reads",
+    name: "multiplies and adds in 64 bits over a factor",
     wave64: false,
     cure: "other registers for the result",
     source: "LLVM's FeatureMADIntraFwdBug",

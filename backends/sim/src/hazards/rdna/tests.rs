@@ -192,7 +192,7 @@ const CASES: &[Case] = &[
         Rule::MultiplyAdd,
         false,
         [true, false, false],
-        &["v_mad_i64_i32 v[0:1], s2, v4, v5, v[0:1]"],
+        &["v_mad_i64_i32 v[0:1], s2, v4, v0, v[2:3]"],
         &[],
     ),
 ];
@@ -331,6 +331,7 @@ fn direct_loads_wait_for_accesses_of_memory() {
 fn multiply_adds_beside_their_sources_are_none() {
     for line in [
         "v_mad_u64_u32 v[0:1], null, v4, v5, v[2:3]",
+        "v_mad_u64_u32 v[0:1], null, v4, v5, v[1:2]",
         "v_mad_u32_u24 v0, v0, v1, v2",
     ] {
         assert_eq!(met("gfx1100", 32, &[line]), [], "{line}");
