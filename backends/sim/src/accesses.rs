@@ -59,7 +59,7 @@ impl<const W: usize> Group<'_, W> {
             wave.waits.last_accesses(queue, access, words);
         }
         if self.signals.is_some() || own != 0 {
-            let told = self.tell(own, wave);
+            let told = self.tell(own);
             wave.waits.last_tells(queue, told);
             self.arrive(wave);
         }
@@ -90,7 +90,7 @@ impl<const W: usize> Group<'_, W> {
                 wave.waits.last_accesses(queue, Access::Load, &self.loaded);
             }
             if self.signals.is_some() {
-                let told = self.tell(0, wave);
+                let told = self.tell(0);
                 wave.waits.last_tells(queue, told);
             }
         }

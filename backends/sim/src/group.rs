@@ -64,9 +64,8 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) lds_atomics: HashMap<u32, Number>,
     /// Number of the store being executed.
     pub(crate) storing: Number,
-    /// The section of the loads of the wave being executed, and whether its instruction added to it.
+    /// The number of the instruction being executed among those that load, if it does.
     pub(crate) section: Section,
-    pub(crate) loading: bool,
     /// Stores of which the instruction being executed brings word.
     pub(crate) hearing: Vec<Number>,
     /// What waves had heard of at barriers.
@@ -192,7 +191,6 @@ impl<'a, const W: usize> Group<'a, W> {
             lds_atomics: HashMap::new(),
             storing: 0,
             section: 0,
-            loading: false,
             hearing: Vec::new(),
             heard: Clock::default(),
             scalar_heard: Clock::default(),

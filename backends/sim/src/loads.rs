@@ -14,16 +14,14 @@ pub(crate) const SIGNAL: u32 = 1 << 31;
 /// workgroups could tell.
 pub(crate) const LOCAL: u8 = 1 << 4;
 
-/// Number of a section, from 1.
+/// Number of an instruction that loads, from 1; 0 for none.
 pub(crate) type Section = u32;
 
-/// One wave's loads between two of its stores, barriers or waits for one of them.
+/// What one instruction loaded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Loaded {
     pub(crate) point: Point,
     pub(crate) done: Done,
-    /// Instructions that the wave has not waited for.
-    open: u32,
 }
 
 /// Loads of bytes of a word, added to others.
@@ -42,43 +40,29 @@ pub(crate) struct Loads {
     /// By number, the same; 0 is the empty set.
     nodes: Vec<Node>,
     index: HashMap<Node, u32>,
-    /// What became of a set to which a section was added.
+    /// What became of a set to which the last section was added.
     added: HashMap<(u32, Section, u8), u32>,
 }
 
 impl Loads {
-    /// A new section, which begins at a point.
+    /// The loads of a new instruction.
     pub(crate) fn section(&mut self, point: Point) -> Section {
-        self.sections.push(Loaded {
-            point,
-            done: Done::NEVER,
-            open: 0,
-        });
+        let done = Done::NEVER;
+        self.sections.push(Loaded { point, done });
+        // No set gets what earlier instructions loaded.
+        self.added.clear();
         self.sections.len() as Section
     }
 
-    pub(crate) fn get(&self, section: Section) -> Option<&Loaded> {
+    fn get(&self, section: Section) -> Option<&Loaded> {
         self.sections.get((section as usize).checked_sub(1)?)
     }
 
-    fn get_mut(&mut self, section: Section) -> Option<&mut Loaded> {
-        self.sections.get_mut((section as usize).checked_sub(1)?)
-    }
-
-    /// An instruction of a section is pending.
-    pub(crate) fn open(&mut self, section: Section) {
-        if let Some(loaded) = self.get_mut(section) {
-            loaded.open += 1;
-        }
-    }
-
-    /// The wave of a section waited for one of its instructions.
+    /// A wave waited for what an instruction loaded.
     pub(crate) fn complete(&mut self, section: Section, now: Done) {
-        if let Some(loaded) = self.get_mut(section) {
-            loaded.open = loaded.open.saturating_sub(1);
-            if loaded.open == 0 {
-                loaded.done = now;
-            }
+        let at = (section as usize).checked_sub(1);
+        if let Some(loaded) = at.and_then(|at| self.sections.get_mut(at)) {
+            loaded.done = now;
         }
     }
 

@@ -1,11 +1,11 @@
-//! Stores to global memory that others read before they are sure to have arrived.
+//! Accesses of global memory that are pending when their wave signals.
 //!
 //! What a wave stores and reads back itself needs no wait: the vector memory operations of a wave
-//! reach the cache in order. Others must only read it behind a release, which waits until the
-//! stores are complete (LLVM's AMDGPU usage guide, "Memory Model"): for other workgroups before a
-//! store or an atomic operation that tells them (see [`crate::signals`]), and within a workgroup
-//! before the barrier, unless it runs on one compute unit, where its waves share that cache. The
-//! scalar cache sees no vector stores at all until it is invalidated.
+//! reach the cache in order. Others must only read it, or store over it, behind a release, which
+//! waits until loads and stores are complete (LLVM's AMDGPU usage guide, "Memory Model"): for other
+//! workgroups before a store or an atomic operation that tells them (see [`crate::signals`]), and
+//! within a workgroup before the barrier, unless it runs on one compute unit, where its waves share
+//! that cache. The scalar cache sees no vector stores at all until it is invalidated.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -149,13 +149,8 @@ impl<const W: usize> Group<'_, W> {
                 signals.hear(&mut wave.heard, (self.number, wave.id), signal);
             }
             signals.complete(told.store, wave);
-            if told.section != 0 {
-                let now = signals.now(wave);
-                signals.loads.complete(told.section, now);
-                if wave.section == told.section {
-                    wave.section = 0;
-                }
-            }
+            let now = signals.now(wave);
+            signals.loads.complete(told.section, now);
         }
     }
 }

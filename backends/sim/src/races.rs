@@ -75,7 +75,7 @@ impl Reading {
 impl<const W: usize> Group<'_, W> {
     /// A wave is about to access memory by its next instruction.
     #[inline]
-    pub(crate) fn visit(&mut self, wave: &mut Wave<W>) {
+    pub(crate) fn visit(&mut self, wave: &Wave<W>) {
         self.visitor = Visitor {
             workgroup: self.number,
             wave: wave.id,
@@ -83,39 +83,23 @@ impl<const W: usize> Group<'_, W> {
             barrier: wave.next_barrier(),
             ..self.visitor
         };
-        let Some(signals) = &self.signals else {
-            return;
-        };
-        let section = signals.loads.get(wave.section);
-        if section.is_none_or(|loaded| loaded.point.barrier != self.visitor.barrier) {
-            wave.section = 0;
-        }
-        (self.section, self.loading) = (wave.section, false);
+        self.section = 0;
     }
 
     /// Gives a store or an atomic operation about to be executed its number.
     #[inline]
-    pub(crate) fn issue(&mut self, how: How, wave: &mut Wave<W>) {
+    pub(crate) fn issue(&mut self, how: How, wave: &Wave<W>) {
         if let Some(signals) = &mut self.signals {
             self.storing = signals.issue(self.number, how, wave);
-            (self.section, wave.section) = (0, 0);
         }
     }
 
     /// What the instruction just executed has to do with other waves.
-    pub(crate) fn tell(&mut self, own: Own, wave: &mut Wave<W>) -> Told {
-        wave.section = self.section;
-        let section = match self.loading {
-            true => self.section,
-            false => 0,
-        };
-        if let Some(signals) = &mut self.signals {
-            signals.loads.open(section);
-        }
+    pub(crate) fn tell(&mut self, own: Own) -> Told {
         Told {
             store: std::mem::take(&mut self.storing),
             heard: self.hearing.drain(..).collect(),
-            section,
+            section: self.section,
             own,
         }
     }
@@ -188,7 +172,6 @@ impl<const W: usize> Group<'_, W> {
                 barrier: me.barrier,
             });
         }
-        self.loading = true;
         let mut sets = std::mem::take(&mut signals.loads);
         let after = sets.add(loads | signal, self.section, bytes, |loaded| {
             let order = signals.order(&loaded.point, &loaded.done, me, &wave.heard);

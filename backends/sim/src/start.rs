@@ -75,7 +75,6 @@ impl Start {
             heard: Default::default(),
             scalar_heard: Default::default(),
             settled: 0,
-            section: 0,
             suspects: Vec::new(),
             fresh_scalars: false,
             poll: Default::default(),

@@ -127,7 +127,7 @@ pub(crate) struct Told {
     pub(crate) store: Number,
     /// Stores whose words it loaded as signals.
     pub(crate) heard: Box<[Number]>,
-    /// The section of its loads, if it loaded what kernels store.
+    /// Its number among the instructions that load what kernels store.
     pub(crate) section: Section,
     /// The number of a store among those of its workgroup, where the scalar cache asks.
     pub(crate) own: Own,

@@ -1,7 +1,6 @@
 //! The state of one wave.
 
 use crate::hazards::Recent;
-use crate::loads::Section;
 use crate::memory::lds::Touch;
 use crate::schedule::Poll;
 use crate::signals::Clock;
@@ -74,8 +73,6 @@ pub(crate) struct Wave<const W: usize> {
     pub(crate) scalar_heard: Clock,
     /// Barriers that it had passed when it last waited for all vector memory operations.
     pub(crate) settled: u32,
-    /// Its loads since it last stored or came to a barrier, where workgroups run one at a time.
-    pub(crate) section: Section,
     /// Loads that may be part of a race.
     pub(crate) suspects: Vec<Suspect>,
     /// Whether it has invalidated the scalar cache and not loaded by it since.

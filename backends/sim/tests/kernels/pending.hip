@@ -94,6 +94,45 @@ TWINS(near_first_of_two) {
     y[own()] = first + second;
 }
 
+TWINS(first_of_two) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        uint first = a[5];
+        asm volatile("" ::: "memory");
+        uint second = b[5];
+        asm volatile("" ::"v"(first));
+        raise(b);
+        asm volatile("" : "+v"(second)::"memory");
+        y[0] = first + second;
+    } else if (block() == 1) {
+        acquire(b);
+        (right ? a : b)[5] = x[1];
+    }
+}
+
+// Of two workgroups that load a word only the second has waited when it signals.
+TWINS(loaded_by_two) {
+    if (thread() != 0 || block() == 3) return;
+    if (block() == 2) {
+        acquire(b + 1);
+        a[5] = x[1];
+        return;
+    }
+    if (block() == 1) acquire(b);
+    uint old = a[5];
+    if (block() == 1) release(b + 1);
+    else __hip_atomic_store(b, 1u, ORDER, AGENT);
+    y[block()] = old;
+}
+
+// Atomic operations on words to which others add, while theirs are pending.
+TWINS(near_added_twice) {
+    ADD(a + own(), x[own()], __ATOMIC_RELAXED);
+    meet(false);
+    if (right) ADD(a + (own() ^ 64), 3u, __ATOMIC_RELAXED);
+    else a[own() ^ 64] = 3;
+}
+
 // Who adds to a counter passes on what it found there, also where a later signal of the same wave,
 // which had not looked, was heard of first.
 TWINS(passed_on) {

@@ -6,15 +6,23 @@ use super::races::found_in;
 use super::{Build, builds, in_parallel_of};
 
 /// Between workgroups.
-const FAR: [&str; 4] = ["loaded", "loaded_then_added", "stored", "added"];
+const FAR: [&str; 6] = [
+    "loaded",
+    "loaded_then_added",
+    "stored",
+    "added",
+    "first_of_two",
+    "loaded_by_two",
+];
 
 /// Within one, behind a barrier.
-const NEAR: [&str; 5] = [
+const NEAR: [&str; 6] = [
     "near_loaded",
     "near_loaded_then_added",
     "near_stored",
     "near_added",
     "near_first_of_two",
+    "near_added_twice",
 ];
 
 fn found(kernel: &str, build: Build) -> Vec<&'static str> {
