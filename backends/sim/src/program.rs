@@ -388,7 +388,8 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
                 fills = Some((Queue::Load, Registers::default()));
             }
             let direct = matches!(&op, Op::Vmem(vmem) if vmem.touches_lds() && !vmem.is_flat());
-            if direct || matches!(op, Op::Broadcast(_)) {
+            let counts = matches!(&op, Op::Ds(ds) if ds.reads_m0());
+            if direct || counts || matches!(op, Op::Broadcast(_)) {
                 uses.add_scalar(M0, 1);
             }
             (class, op)

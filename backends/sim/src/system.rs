@@ -1,5 +1,7 @@
 //! Program control: waits, barriers, hints, modes and program-counter arithmetic.
 
+use tilefold_machine::Generation;
+
 use crate::counters::Class;
 use crate::error::Error;
 use crate::group::{Flow, Group};
@@ -53,8 +55,14 @@ impl Bits {
 /// Hardware registers that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hardware {
-    /// Rounding, to nearest even, in the low four bits, and the denormal modes in the next four.
+    /// Rounding, to nearest even, in the low four bits, the denormal modes in the next four, and
+    /// FP16_OVFL in bit 23; before RDNA 4 also DX10_CLAMP in bit 8 and IEEE in bit 9.
     Mode,
+    /// The wave's place among those of its SIMD, from bit 0 on, and the SIMD, from the bit given
+    /// on.
+    Place(u32),
+    /// What is always zero here.
+    Zero,
     /// The low and high halves of the time.
     Cycles,
     CyclesHigh,
@@ -108,7 +116,12 @@ impl<const W: usize> Group<'_, W> {
             // Time is the instructions that the wave executed: it passes, and the same every run.
             System::GetRegister(dst, register, offset, bits) => {
                 let value = match register {
-                    Hardware::Mode => wave.mode.f32 << 4 | wave.mode.f16_f64 << 6,
+                    Hardware::Mode => self.mode(wave),
+                    Hardware::Place(simd) => {
+                        let simds = self.simds();
+                        (wave.id / simds) | (wave.id % simds) << simd
+                    }
+                    Hardware::Zero => 0,
                     Hardware::Cycles => wave.executed as u32,
                     Hardware::CyclesHigh => (wave.executed >> 32) as u32,
                 };
@@ -125,6 +138,27 @@ impl<const W: usize> Group<'_, W> {
             }
         }
         Ok(Flow::Next)
+    }
+}
+
+impl<const W: usize> Group<'_, W> {
+    fn mode(&self, wave: &Wave<W>) -> u32 {
+        let mode = wave.mode;
+        let older = match self.machine.generation {
+            Generation::Rdna4 => 0,
+            _ => u32::from(mode.clamp_nan) << 8 | u32::from(!mode.scales) << 9,
+        };
+        mode.f32 << 4 | mode.f16_f64 << 6 | older | u32::from(mode.saturates) << 23
+    }
+
+    /// SIMDs that a workgroup's waves are dealt to: two of a compute unit of RDNA, four of one of
+    /// CDNA and of two of RDNA.
+    fn simds(&self) -> u32 {
+        match self.machine.generation {
+            Generation::Cdna4 => 4,
+            _ if self.across_units => 4,
+            _ => 2,
+        }
     }
 }
 
@@ -150,12 +184,15 @@ pub(crate) fn control<const W: usize>(line: &Line, text: &str) -> Option<(Class,
         | "s_set_inst_prefetch_distance"
         | "s_inst_prefetch"
         | "s_ttracedata"
+        | "s_ttracedata_imm"
+        | "s_version"
         | "s_code_end"
         | "s_waitcnt_depctr"
         | "s_wait_alu"
         | "s_prefetch_inst"
         | "s_prefetch_inst_pc_rel"
         | "s_prefetch_data"
+        | "s_buffer_prefetch_data"
         | "s_sethalt"
         | "s_wait_event"
         | "s_singleuse_vdst"
@@ -271,8 +308,12 @@ fn getreg(line: &Line, text: &str) -> Result<System, String> {
     };
     let (name, offset, bits, _) = hardware(text).ok_or("no such hardware register")?;
     let register = match name {
-        "MODE" if offset + bits <= 8 => Hardware::Mode,
-        "MODE" => return Err("of the mode only rounding and denormals are simulated".into()),
+        "MODE" => Hardware::Mode,
+        // AMD's guides, "Hardware register HW_ID": wave and SIMD, and where that is. Every
+        // workgroup runs in the first compute unit of the first shader array and XCC.
+        "HW_ID" => Hardware::Place(4),
+        "HW_ID1" => Hardware::Place(8),
+        "HW_ID2" | "XCC_ID" => Hardware::Zero,
         "SHADER_CYCLES" | "SHADER_CYCLES_LO" => Hardware::Cycles,
         "SHADER_CYCLES_HI" => Hardware::CyclesHigh,
         name => return Err(format!("the hardware register {name} is not simulated")),

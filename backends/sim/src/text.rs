@@ -68,6 +68,25 @@ pub(crate) struct Modifier {
 /// Modifiers that choose how caches treat an access, which changes no result.
 const CACHE_POLICY: [&str; 8] = ["glc", "slc", "dlc", "sc0", "sc1", "nt", "th", "scope"];
 
+/// Modifiers that say which lane's first source a lane reads.
+const LANE_MOVES: [&str; 15] = [
+    "quad_perm",
+    "row_shl",
+    "row_shr",
+    "row_ror",
+    "row_mirror",
+    "row_half_mirror",
+    "row_share",
+    "row_xmask",
+    "row_bcast",
+    "row_newbcast",
+    "wave_shl",
+    "wave_shr",
+    "wave_rol",
+    "wave_ror",
+    "dpp8",
+];
+
 /// One instruction's text in parts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line {
@@ -114,6 +133,8 @@ impl Line {
             .filter(|piece| !piece.is_empty())
             .map(operand)
             .collect();
+        // LLVM's disassembler leaves the suffix out of comparisons of RDNA.
+        line.dpp |= (line.modifiers.iter()).any(|known| LANE_MOVES.contains(&known.name.as_str()));
         line
     }
 

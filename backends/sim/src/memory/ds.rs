@@ -12,7 +12,7 @@ use crate::chip::Isa;
 use crate::group::Group;
 use crate::program::Inst;
 use crate::simd::vectorized;
-use crate::text::{Half, Line, Value};
+use crate::text::{Half, Line, M0, Value};
 use crate::trace::Lanes;
 use crate::wave::Wave;
 
@@ -25,8 +25,12 @@ pub(super) enum Kind<const W: usize> {
         operation: Atomic,
         returns: bool,
     },
-    /// Each lane reads the lane that its address names.
-    Gather,
+    /// One word at M0 grows or shrinks by the number of active lanes; all read what it was.
+    Count(Atomic),
+    /// Each lane reads the lane that its address names; whether those switched off have a value.
+    Gather {
+        inactive: bool,
+    },
     /// Each lane writes the lane that its address names.
     Scatter,
     /// Each lane reads the lane of a fixed table.
@@ -42,7 +46,7 @@ pub(crate) struct Ds<const W: usize> {
     pub(super) offsets: [u32; 2],
     spans: usize,
     /// Bytes of a span.
-    bytes: usize,
+    pub(super) bytes: usize,
     /// Lanes that an exchange stays within.
     pub(super) reach: usize,
     /// Its place among the LDS instructions of the program.
@@ -118,24 +122,45 @@ impl<const W: usize> Ds<W> {
 
     /// Whether it writes LDS.
     pub(crate) fn writes(&self) -> bool {
-        matches!(self.kind, Kind::Store(_) | Kind::Atomic { .. })
+        matches!(
+            self.kind,
+            Kind::Store(_) | Kind::Atomic { .. } | Kind::Count(_)
+        )
+    }
+
+    /// Whether M0 holds its address.
+    pub(crate) fn reads_m0(&self) -> bool {
+        matches!(self.kind, Kind::Count(_))
     }
 
     /// The addresses of each active lane, a list for each span, and the bytes of a span; none for
     /// exchanges between lanes.
     pub(crate) fn addresses(&self, wave: &Wave<W>) -> Option<(Vec<Lanes>, usize)> {
-        if matches!(self.kind, Kind::Gather | Kind::Scatter | Kind::Swizzle(_)) {
+        if matches!(
+            self.kind,
+            Kind::Gather { .. } | Kind::Scatter | Kind::Swizzle(_)
+        ) {
             return None;
         }
-        let base = &wave.v[usize::from(self.address)];
+        let (base, exec) = self.reached(wave);
         let lanes = |offset: u32| {
-            let active = (0..W).filter(|lane| wave.exec() >> lane & 1 == 1);
+            let active = (0..W).filter(|lane| exec >> lane & 1 == 1);
             active
                 .map(|lane| (lane, u64::from(base[lane].wrapping_add(offset))))
                 .collect()
         };
         let spans = self.offsets[..self.spans].iter();
         Some((spans.map(|&offset| lanes(offset)).collect(), self.bytes))
+    }
+
+    /// The address of each lane and the lanes that access memory.
+    fn reached(&self, wave: &Wave<W>) -> ([u32; W], u64) {
+        let exec = wave.exec();
+        match self.kind {
+            // The wave accesses it once.
+            Kind::Count(_) => ([wave.s[usize::from(M0)]; W], exec & exec.wrapping_neg()),
+            _ => (wave.v[usize::from(self.address)], exec),
+        }
     }
 
     /// Its place among the LDS instructions of the program.
@@ -170,7 +195,7 @@ impl<const W: usize> Ds<W> {
     fn build(line: &Line, name: &str, isa: Isa, index: usize) -> Option<Ds<W>> {
         let offset = line.number("offset").unwrap_or(0) as u32;
         let mut ds = Ds {
-            kind: Kind::Gather,
+            kind: Kind::Gather { inactive: false },
             dst: 0,
             address: 0,
             data: [0; 2],
@@ -182,19 +207,33 @@ impl<const W: usize> Ds<W> {
             index,
         };
         match name {
-            "bpermute_b32" | "permute_b32" => {
+            "bpermute_b32" | "bpermute_fi_b32" | "permute_b32" => {
                 ds.dst = vector(line, 0)?;
                 ds.address = vector(line, 1)?;
                 ds.data[0] = vector(line, 2)?;
-                if name == "permute_b32" {
-                    ds.kind = Kind::Scatter;
-                }
+                ds.kind = match name {
+                    "permute_b32" => Kind::Scatter,
+                    _ => Kind::Gather {
+                        inactive: name == "bpermute_fi_b32",
+                    },
+                };
                 return Some(ds);
             }
             "swizzle_b32" => {
                 ds.dst = vector(line, 0)?;
                 ds.data[0] = vector(line, 1)?;
                 ds.kind = Kind::Swizzle(Box::new(swizzle(line)?));
+                return Some(ds);
+            }
+            // AMD's guides, "DS_APPEND" and "DS_CONSUME". LLVM puts an address in LDS in all of M0.
+            "append" | "consume" => {
+                let operation = if name == "append" {
+                    "add_u32"
+                } else {
+                    "sub_u32"
+                };
+                ds.dst = vector(line, 0)?;
+                ds.kind = Kind::Count(Atomic::parse(operation)?);
                 return Some(ds);
             }
             _ => {}
@@ -263,21 +302,22 @@ impl<const W: usize> Ds<W> {
         inst: &Inst<W>,
     ) -> Option<Touch<W>> {
         let write = match self.kind {
-            Kind::Gather | Kind::Scatter | Kind::Swizzle(_) => {
+            Kind::Gather { .. } | Kind::Scatter | Kind::Swizzle(_) => {
                 self.exchange(wave);
                 return None;
             }
             Kind::Load(_) | Kind::Transpose(_) => false,
-            Kind::Store(_) | Kind::Atomic { .. } => true,
+            Kind::Store(_) | Kind::Atomic { .. } | Kind::Count(_) => true,
         };
+        let (base, lanes) = self.reached(wave);
         let mut touch = Touch {
-            base: wave.v[usize::from(self.address)],
+            base,
             offsets: self.offsets,
             spans: self.spans,
             bytes: self.bytes,
-            lanes: wave.exec(),
+            lanes,
             write,
-            atomic: matches!(self.kind, Kind::Atomic { .. }),
+            atomic: matches!(self.kind, Kind::Atomic { .. } | Kind::Count(_)),
             instruction: inst.address,
         };
         self.check_bounds(&mut touch, wave, group, inst);
@@ -293,6 +333,7 @@ impl<const W: usize> Ds<W> {
             Kind::Load(extend) => self.load(extend, &touch, wave, group),
             Kind::Transpose(_) => self.load(Extend::None, &touch, wave, group),
             Kind::Store(half) => self.store(half, &touch, wave, group),
+            Kind::Count(operation) => self.count(operation, &touch, wave, group),
             _ => self.atomic(&touch, wave, group),
         }
         Some(touch)
@@ -422,49 +463,6 @@ impl<const W: usize> Ds<W> {
                         lds.write_u32(at + 4 * word, register[lane]);
                     }
                 }
-            }
-        }
-    }
-
-    fn atomic(&self, touch: &Touch<W>, wave: &mut Wave<W>, group: &mut Group<'_, W>) {
-        let Kind::Atomic { operation, returns } = self.kind else {
-            return;
-        };
-        let words = self.bytes / 4;
-        let operand = |wave: &Wave<W>, first: u16, lane: usize| {
-            let first = usize::from(first);
-            let high = if words == 2 {
-                wave.v[first + 1][lane]
-            } else {
-                0
-            };
-            u64::from(wave.v[first][lane]) | u64::from(high) << 32
-        };
-        let mut old = [[0; W]; 2];
-        for lane in 0..W {
-            if touch.lanes >> lane & 1 == 0 {
-                continue;
-            }
-            let at = touch.base[lane].wrapping_add(self.offsets[0]) as usize;
-            for (word, old) in old[..words].iter_mut().enumerate() {
-                old[lane] = group.lds.read_u32(at + 4 * word);
-            }
-            let before = u64::from(old[0][lane]) | u64::from(old[1][lane]) << 32;
-            let value = operand(wave, self.data[0], lane);
-            let compare = match operation.operation {
-                Operation::CompareSwap => operand(wave, self.data[1], lane),
-                _ => 0,
-            };
-            let after = operation.apply(before, value, compare);
-            for word in 0..words {
-                group
-                    .lds
-                    .write_u32(at + 4 * word, (after >> (32 * word)) as u32);
-            }
-        }
-        if returns {
-            for (word, old) in old[..words].iter().enumerate() {
-                wave.write(self.dst + word as u16, old, touch.lanes);
             }
         }
     }

@@ -97,7 +97,8 @@ fn rotated(lane: u8, by: u8, mask: u8) -> u8 {
 }
 
 impl<const W: usize> Ds<W> {
-    /// Lanes exchange values; lanes switched off read as zero.
+    /// Lanes exchange values; lanes switched off read as zero, but for `ds_bpermute_fi_b32`, which
+    /// fetches what is inactive (AMD's RDNA 4 guide, "DS_BPERMUTE_FI_B32").
     pub(super) fn exchange(&self, wave: &mut Wave<W>) {
         let exec = wave.exec();
         let data = wave.v[usize::from(self.data[0])];
@@ -109,10 +110,14 @@ impl<const W: usize> Ds<W> {
         let active = |lane: usize| exec >> lane & 1 == 1;
         let mut out = [0; W];
         match &self.kind {
-            Kind::Gather => {
+            &Kind::Gather { inactive } => {
                 for (lane, value) in out.iter_mut().enumerate() {
                     let from = lane_of(lane);
-                    *value = if active(from) { data[from] } else { 0 };
+                    *value = if inactive || active(from) {
+                        data[from]
+                    } else {
+                        0
+                    };
                 }
             }
             Kind::Scatter => {

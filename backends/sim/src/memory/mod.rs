@@ -5,6 +5,7 @@ pub(crate) mod broadcast;
 mod buffer;
 mod direct;
 pub(crate) mod ds;
+mod ds_atomic;
 pub(crate) mod element;
 mod exchange;
 mod format;

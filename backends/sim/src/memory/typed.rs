@@ -190,7 +190,8 @@ impl Vmem {
             1 => format.one(narrow),
             select @ 4..=7 if ((select - 4) as usize) < format.count => {
                 let words = [0, 1, 2, 3].map(|word| wave.v[spare + word][lane]);
-                format.decode(format.component(words, (select - 4) as usize), narrow)
+                let at = (select - 4) as usize;
+                format.decode(at, format.component(words, at), narrow)
             }
             _ => 0,
         };
@@ -217,7 +218,6 @@ impl Vmem {
         wave: &mut Wave<W>,
         spare: usize,
     ) {
-        let bits = 8 * format.bytes() / format.count;
         for at in 0..format.count {
             let (register, shift) = match typed.width {
                 Width::Full => (at, 0),
@@ -225,9 +225,10 @@ impl Vmem {
                 Width::High => (0, 16),
             };
             let values = wave.v[usize::from(self.data) + register];
-            let word = &mut wave.v[spare + bits * at / 32];
+            let place = format.place(at);
+            let word = &mut wave.v[spare + place / 32];
             for (word, value) in word.iter_mut().zip(values) {
-                *word |= format.encode(value >> shift, typed.narrow()) << (bits * at % 32);
+                *word |= format.encode(at, value >> shift, typed.narrow()) << (place % 32);
             }
         }
     }

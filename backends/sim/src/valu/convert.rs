@@ -1,9 +1,13 @@
 //! Conversions between formats. Out-of-range values saturate and NaN becomes 0, as Rust's casts do.
+//!
+//! AMD's guides name the conversions to normalized integers and to a byte (`f32_to_snorm`,
+//! `f32_to_u8`) without a rule for rounding: the first is taken to be to nearest even, as in buffer
+//! stores with such a format, the second towards zero, as in `V_CVT_U32_F32`.
 
 use super::float::{
     from_bf8, from_bf16, from_f16, from_fp8, to_bf8, to_bf16, to_f16, to_f16_toward_zero, to_fp8,
 };
-use super::{Row, Type, map1, map2};
+use super::{Row, Type, map1, map2, map3};
 
 fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
@@ -34,7 +38,43 @@ macro_rules! conversions {
     };
 }
 
+/// A signed normalized integer of 16 bits.
+fn snorm(value: f32) -> u32 {
+    let scaled = (f64::from(value) * 32767.0).round_ties_even();
+    u32::from(scaled.clamp(-32767.0, 32767.0) as i16 as u16)
+}
+
+/// An unsigned one.
+fn unorm(value: f32) -> u32 {
+    u32::from((f64::from(value) * 65535.0).round_ties_even() as u16)
+}
+
+/// A signed integer of four bits in sixteenths: places of samples in a pixel.
+fn offset(value: u32) -> f32 {
+    ((value << 28) as i32 >> 28) as f32 / 16.0
+}
+
+/// Signed halves as bytes, kept within their range.
+fn bytes(value: u32) -> u32 {
+    let byte = |half: u32| i32::from(half as u16 as i16).clamp(0, 0xff) as u32;
+    byte(value) | byte(value >> 16) << 8
+}
+
+/// `base` with a byte replaced by an f32.
+fn with_byte(value: f32, at: u32, base: u32) -> u32 {
+    let shift = 8 * (at & 3);
+    base & !(0xff << shift) | u32::from(value as u8) << shift
+}
+
 pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
+    if name == "v_cvt_pk_u8_f32" {
+        const SOURCES: &[Type] = &[Type::F32, Type::B32, Type::B32];
+        return Some(Row::narrow(
+            |s, _, out| map3(s, out, |a, b, c| with_byte(f(a), b, c)),
+            Type::B32,
+            SOURCES,
+        ));
+    }
     wide(name).or_else(|| narrow(name))
 }
 
@@ -77,6 +117,22 @@ fn narrow<const W: usize>(name: &str) -> Option<Row<W>> {
         "v_cvt_pk_i16_f32" => F32 -> B32, |a, b| {
             u32::from(f(a) as i16 as u16) | u32::from(f(b) as i16 as u16) << 16
         };
+        "v_cvt_pk_norm_i16_f32" | "v_cvt_pknorm_i16_f32" => F32 -> B32, |a, b| {
+            snorm(f(a)) | snorm(f(b)) << 16
+        };
+        "v_cvt_pk_norm_u16_f32" | "v_cvt_pknorm_u16_f32" => F32 -> B32, |a, b| {
+            unorm(f(a)) | unorm(f(b)) << 16
+        };
+        "v_cvt_pk_norm_i16_f16" | "v_cvt_pknorm_i16_f16" => F16 -> B32, |a, b| {
+            snorm(from_f16(a)) | snorm(from_f16(b)) << 16
+        };
+        "v_cvt_pk_norm_u16_f16" | "v_cvt_pknorm_u16_f16" => F16 -> B32, |a, b| {
+            unorm(from_f16(a)) | unorm(from_f16(b)) << 16
+        };
+        "v_cvt_norm_i16_f16" => F16 -> B16, |a| snorm(from_f16(a));
+        "v_cvt_norm_u16_f16" => F16 -> B16, |a| unorm(from_f16(a));
+        "v_cvt_off_f32_i4" => B32 -> F32, |a| offset(a).to_bits();
+        "v_sat_pk_u8_i16" => B32 -> B16, |a| bytes(a);
         "v_cvt_pk_fp8_f32" => F32 -> B16, |a, b| {
             u32::from(to_fp8(f(a), false)) | u32::from(to_fp8(f(b), false)) << 8
         };

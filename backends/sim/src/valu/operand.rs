@@ -165,7 +165,11 @@ impl Input {
             Source::Const(bits) => *store = [bits as u32; W],
         }
         if !plain {
-            let sign = if narrow { 0x8000 } else { 0x8000_0000 };
+            let sign = match self.ty {
+                Type::PairF16 => 0x8000_8000,
+                _ if narrow => 0x8000,
+                _ => 0x8000_0000,
+            };
             let keep = if self.abs { !sign } else { !0 };
             let flip = if self.neg { sign } else { 0 };
             for value in store.iter_mut() {

@@ -97,6 +97,27 @@ fn lanes_and_masks() {
 }
 
 #[test]
+fn lanes_switched_off_are_fetched_by_one_instruction() {
+    for (name, fetches) in [("ds_bpermute_b32", false), ("ds_bpermute_fi_b32", true)] {
+        let text = format!(
+            "s_mov_b32 exec_lo, 0x6db6db6d\n{name} v0, v2, v1\n{{lds}}\ns_mov_b32 exec_lo, -1"
+        );
+        for chunk in execute("gfx1201", &text).chunks(32) {
+            for (lane, (input, out)) in chunk.iter().enumerate() {
+                let active = |lane: usize| 0x6db6_db6d_u32 >> lane & 1 == 1;
+                let from = input[1] as usize / 4 % 32;
+                let expected = match (active(lane), fetches || active(from)) {
+                    (true, true) => chunk[from].0[0],
+                    (true, false) => 0,
+                    (false, _) => input[2],
+                };
+                assert_eq!(out[0], expected, "{name} lane {lane}");
+            }
+        }
+    }
+}
+
+#[test]
 fn accesses_of_every_width() {
     // Through LDS and back, byte by byte the same as a slice of bytes.
     for chip in BOTH {

@@ -71,21 +71,40 @@ fn reals(t: &mut Table) {
         }
         return;
     }
-    // Results of 16 bits, with the halves of addend and result that are picked.
-    for (tail, from, to) in [
-        ("", 0, 0),
-        (" op_sel:[0,0,1,0]", 1, 0),
-        (" op_sel:[0,0,0,1]", 0, 16),
-        (" op_sel:[0,0,1,1]", 1, 16),
+    // Results of 16 bits, with the halves of addend and result that are picked, and with signs,
+    // which count for both halves of a pair: what is negated and what has none.
+    for (operands, from, to, negated, bare) in [
+        ("h0, h1, h2", 0, 0, [false; 3], [false; 3]),
+        ("h0, h1, h2 op_sel:[0,0,1,0]", 1, 0, [false; 3], [false; 3]),
+        ("h0, h1, h2 op_sel:[0,0,0,1]", 0, 16, [false; 3], [false; 3]),
+        ("h0, h1, h2 op_sel:[0,0,1,1]", 1, 16, [false; 3], [false; 3]),
+        ("-h0, h1, h2", 0, 0, [true, false, false], [false; 3]),
+        (
+            "h0, |h1|, -h2",
+            0,
+            0,
+            [false, false, true],
+            [false, true, false],
+        ),
+        (
+            "-|h0|, -h1, |h2|",
+            0,
+            0,
+            [true, true, false],
+            [true, false, true],
+        ),
     ] {
         for (name, bf) in [("v_dot2_f16_f16", false), ("v_dot2_bf16_bf16", true)] {
-            let text = format!("{name} D, h0, h1, h2{tail}");
+            let text = format!("{name} D, {operands}");
             // Of bf16 the sum alone is compared where it is a number.
             t.case(text, Kind::Bits, move |lane| {
-                let [a, b, c] = lane.tuple().h.map(u64::from);
-                let products = half(a, 0, bf, false) * half(b, 0, bf, false)
-                    + half(a, 1, bf, false) * half(b, 1, bf, false);
-                let sum = products + half(c, from, bf, false);
+                let number = |source: usize, at: u32| {
+                    let number = half(lane.tuple().h[source].into(), at, bf, false);
+                    let number = if bare[source] { number.abs() } else { number };
+                    if negated[source] { -number } else { number }
+                };
+                let products = number(0, 0) * number(1, 0) + number(0, 1) * number(1, 1);
+                let sum = products + number(2, from);
                 let bits = match (sum.is_nan(), bf) {
                     (true, true) => 0x7fc0,
                     (true, false) => 0x7e00,

@@ -20,6 +20,9 @@ fn both(low: u32, high: u32) -> After {
 }
 
 pub fn add(t: &mut Table) {
+    if !t.gfx9() {
+        comparisons(t);
+    }
     moves(t);
     match t.gfx9() {
         true => cdna(t),
@@ -214,4 +217,25 @@ fn duals(t: &mut Table) {
             both(mul(0x3fb8_aa3b, f[1]), mul(0x3fb8_aa3b, f[0]))
         },
     );
+}
+
+/// Comparisons whose first source is another lane's, in the short encoding; a lane that there is
+/// none for has no bit.
+fn comparisons(t: &mut Table) {
+    type From = fn(usize) -> Option<usize>;
+    let routes: [(&str, From); 3] = [
+        ("quad_perm:[1,0,3,2]", |lane| Some(lane ^ 1)),
+        ("row_shr:1", |lane| (lane % 16 > 0).then(|| lane - 1)),
+        ("row_xmask:7", |lane| Some(lane ^ 7)),
+    ];
+    for (route, from) in routes {
+        let text = format!("v_cmp_gt_u32 VCC, i0, i1 {route} row_mask:0xf bank_mask:0xf");
+        t.case(text, Kind::Bits, move |lane| {
+            let greater = |from: usize| lane.wave[from].i[0] > lane.tuple().i[1];
+            After {
+                value: lane.tuple().old,
+                mask: from(lane.at).is_some_and(greater),
+            }
+        });
+    }
 }

@@ -22,6 +22,7 @@ pub mod harness;
 mod integers;
 mod integers_more;
 mod lanes;
+mod norms;
 pub mod numbers;
 pub mod operands;
 mod parts;
@@ -46,6 +47,7 @@ fn table(chip: &'static str) -> Table {
     turns::add(&mut table);
     clamps::add(&mut table);
     cubes::add(&mut table);
+    norms::add(&mut table);
     table
 }
 

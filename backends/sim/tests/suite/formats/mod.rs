@@ -1,170 +1,15 @@
-//! Buffer accesses with formats against a model of their own: every format of components of one
-//! size, each number of components, in registers and in halves of them.
+//! Buffer accesses with formats against a model of their own: every format, each number of
+//! components, in registers and in halves of them.
+
+mod model;
 
 use tilefold_sim::{Arg, Check, CodeObject, Launch, Simulator};
 
-use crate::differential::numbers::{f, f16_bits, f32_bits, h};
+use crate::differential::numbers::f16_bits;
 use crate::{Bytes, Numbers, build, words};
+use model::{Format, formats};
 
 const CHIPS: [&str; 4] = ["gfx1100", "gfx1151", "gfx1201", "gfx950"];
-
-#[derive(Debug, Clone, Copy)]
-struct Format {
-    layout: &'static str,
-    bits: u32,
-    count: usize,
-    number: &'static str,
-    /// Its code in resources, of gfx9 and of later chips.
-    codes: [u32; 2],
-}
-
-/// All formats; codes as in LLVM's SIDefines, the first of each layout.
-fn formats() -> Vec<Format> {
-    const NUMBERS: [(&str, u32); 7] = [
-        ("UNORM", 0),
-        ("SNORM", 1),
-        ("USCALED", 2),
-        ("SSCALED", 3),
-        ("UINT", 4),
-        ("SINT", 5),
-        ("FLOAT", 7),
-    ];
-    let layouts = [
-        ("8", 8, 1, 1, 1),
-        ("16", 16, 1, 2, 7),
-        ("8_8", 8, 2, 3, 14),
-        ("32", 32, 1, 4, 20),
-        ("16_16", 16, 2, 5, 23),
-        ("8_8_8_8", 8, 4, 10, 42),
-        ("32_32", 32, 2, 11, 48),
-        ("16_16_16_16", 16, 4, 12, 51),
-        ("32_32_32", 32, 3, 13, 58),
-        ("32_32_32_32", 32, 4, 14, 61),
-    ];
-    let mut formats = Vec::new();
-    for (layout, bits, count, data, first) in layouts {
-        let numbers = match bits {
-            8 => &NUMBERS[..6],
-            16 => &NUMBERS,
-            _ => &NUMBERS[4..],
-        };
-        for (at, &(number, code)) in numbers.iter().enumerate() {
-            formats.push(Format {
-                layout,
-                bits,
-                count,
-                number,
-                codes: [data << 15 | code << 12, (first + at as u32) << 12],
-            });
-        }
-    }
-    formats
-}
-
-impl Format {
-    /// As LLVM writes it.
-    fn text(&self, chip: &str) -> String {
-        let (layout, number) = (self.layout, self.number);
-        match chip {
-            "gfx950" => format!("format:[BUF_DATA_FORMAT_{layout},BUF_NUM_FORMAT_{number}]"),
-            _ => format!("format:[BUF_FMT_{layout}_{number}]"),
-        }
-    }
-
-    fn code(&self, chip: &str) -> u32 {
-        self.codes[usize::from(chip != "gfx950")]
-    }
-
-    fn is_integer(&self) -> bool {
-        self.number.ends_with("INT")
-    }
-
-    /// Whether halves of registers hold it.
-    fn fits(&self, half: bool) -> bool {
-        !(half && self.bits == 32 && self.is_integer())
-    }
-
-    fn bits_of(&self, words: &[u32], at: usize) -> u32 {
-        let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-        let size = self.bits as usize / 8;
-        let bytes = bytes.skip(at * size).take(size);
-        bytes
-            .enumerate()
-            .fold(0, |bits, (at, byte)| bits | u32::from(byte) << (8 * at))
-    }
-
-    /// What a register or half of one gets of a component's bits.
-    fn loaded(&self, bits: u32, half: bool) -> u32 {
-        let top = 2_f64.powi(self.bits as i32);
-        let unsigned = f64::from(bits);
-        let signed = if unsigned >= top / 2.0 {
-            unsigned - top
-        } else {
-            unsigned
-        };
-        let value = match self.number {
-            "UINT" => return bits,
-            "SINT" => return (signed as i64 as u32) & if half { 0xffff } else { u32::MAX },
-            "FLOAT" if self.bits == 16 => h(bits),
-            "FLOAT" => f(bits),
-            "UNORM" => unsigned / (top - 1.0),
-            "SNORM" if signed == -top / 2.0 => -1.0,
-            "SNORM" => signed / (top / 2.0 - 1.0),
-            "USCALED" => unsigned,
-            _ => signed,
-        };
-        if half {
-            f16_bits(value)
-        } else {
-            f32_bits(value)
-        }
-    }
-
-    /// The bits in memory of what a register or half of one holds.
-    fn stored(&self, register: u32, half: bool) -> u32 {
-        let (value, half_top) = (
-            if half { h(register) } else { f(register) },
-            2_f64.powi(self.bits as i32 - 1),
-        );
-        let top = 2.0 * half_top;
-        let (factor, low, high) = match self.number {
-            "UINT" => return self.low(register),
-            "SINT" if half => return self.low(register as u16 as i16 as u32),
-            "SINT" => return self.low(register),
-            "FLOAT" if self.bits == 16 => return f16_bits(value),
-            "FLOAT" => return f32_bits(value),
-            "UNORM" => (top - 1.0, 0.0, top - 1.0),
-            "SNORM" => (half_top - 1.0, 1.0 - half_top, half_top - 1.0),
-            "USCALED" => (1.0, 0.0, top - 1.0),
-            _ => (1.0, -half_top, half_top - 1.0),
-        };
-        if value.is_nan() {
-            return 0;
-        }
-        let scaled = value * factor;
-        let below = scaled.floor();
-        let nearest = match (scaled - below).partial_cmp(&0.5) {
-            Some(std::cmp::Ordering::Less) => below,
-            Some(std::cmp::Ordering::Equal) if below % 2.0 == 0.0 => below,
-            _ => below + 1.0,
-        };
-        let nearest = if value.is_infinite() { value } else { nearest };
-        self.low(nearest.max(low).min(high) as i64 as u32)
-    }
-
-    fn low(&self, bits: u32) -> u32 {
-        (u64::from(bits) & ((1 << self.bits) - 1)) as u32
-    }
-
-    /// Whether two codes of a float mean the same: any NaN is one.
-    fn same(&self, got: u32, expected: u32, bits: u32) -> bool {
-        let nan = |code: u32| match bits {
-            16 => h(code & 0xffff).is_nan(),
-            _ => f(code).is_nan(),
-        };
-        got == expected || !self.is_integer() && bits > 8 && nan(got) && nan(expected)
-    }
-}
 
 /// An access with its format.
 #[derive(Debug, Clone, Copy)]
@@ -216,10 +61,11 @@ impl Case {
                 1 if self.format.is_integer() => 1,
                 1 if self.half => 0x3c00,
                 1 => 0x3f80_0000,
-                select if select as usize - 4 >= self.format.count => 0,
+                select if select as usize - 4 >= self.format.sizes.len() => 0,
                 select => {
-                    let bits = self.format.bits_of(words, select as usize - 4);
-                    self.format.loaded(bits, self.half)
+                    let at = select as usize - 4;
+                    let bits = self.format.bits_of(words, at);
+                    self.format.loaded(at, bits, self.half)
                 }
             };
             match self.half {
@@ -307,27 +153,34 @@ fn resource(pointer: usize, bytes: usize) -> String {
 
 const IDENTITY: [u32; 4] = [4, 5, 6, 7];
 
-#[test]
-fn loads_convert_from_every_format() {
-    let mut numbers = Numbers(5);
+/// Every format with each number of components from the least on, in registers and in halves: named
+/// by the instruction, by the resource, and, given numbers, with components that these select.
+fn cases(least: impl Fn(Format) -> usize, mut numbers: Option<&mut Numbers>) -> Vec<Case> {
     let mut cases = Vec::new();
     for format in formats() {
-        for components in 1..=4 {
+        for components in least(format)..=4 {
             for half in [false, true].into_iter().filter(|&half| format.fits(half)) {
-                let select = [0, 1, 4, 5, 6, 7];
-                let mut random = || select[numbers.next() as usize % 6];
-                let any = [random(), random(), random(), random()];
-                for selects in [None, Some(IDENTITY), Some(any)] {
-                    cases.push(Case {
-                        format,
-                        components,
-                        half,
-                        selects,
-                    });
+                let mut all = vec![None, Some(IDENTITY)];
+                if let Some(numbers) = &mut numbers {
+                    let select = [0, 1, 4, 5, 6, 7];
+                    all.push(Some([(); 4].map(|()| select[numbers.next() as usize % 6])));
                 }
+                cases.extend(all.into_iter().map(|selects| Case {
+                    format,
+                    components,
+                    half,
+                    selects,
+                }));
             }
         }
     }
+    cases
+}
+
+#[test]
+fn loads_convert_from_every_format() {
+    let mut numbers = Numbers(5);
+    let cases = cases(|_| 1, Some(&mut numbers));
     let x = Vec::from_iter((0..4 * LANES).map(|_| word(&mut numbers)));
     for chip in CHIPS {
         for &wave in waves(chip) {
@@ -367,21 +220,7 @@ fn loads_convert_from_every_format() {
 #[test]
 fn stores_convert_to_every_format() {
     let mut numbers = Numbers(6);
-    let mut cases = Vec::new();
-    for format in formats() {
-        for components in format.count..=4 {
-            for half in [false, true].into_iter().filter(|&half| format.fits(half)) {
-                for selects in [None, Some(IDENTITY)] {
-                    cases.push(Case {
-                        format,
-                        components,
-                        half,
-                        selects,
-                    });
-                }
-            }
-        }
-    }
+    let cases = cases(|format| format.sizes.len(), None);
     let x = Vec::from_iter((0..4 * LANES).map(|_| word(&mut numbers)));
     for chip in CHIPS {
         for &wave in waves(chip) {
@@ -398,19 +237,19 @@ fn stores_convert_to_every_format() {
             for (case, got) in cases.iter().zip(got.chunks(4 * LANES)) {
                 let format = case.format;
                 for (got, x) in got.chunks(4).zip(x.chunks(4)) {
-                    for at in 0..format.count {
+                    for (at, &size) in format.sizes.iter().enumerate() {
                         let register = match case.half {
                             true => x[at / 2] >> (16 * (at % 2)) & 0xffff,
                             false => x[at],
                         };
-                        let expected = format.stored(register, case.half);
+                        let expected = format.stored(at, register, case.half);
                         let stored = format.bits_of(got, at);
                         assert!(
-                            format.same(stored, expected, format.bits),
+                            format.same(stored, expected, size),
                             "{chip} {wave} {case:?} of {x:x?}: {stored:#x} {expected:#x}"
                         );
                     }
-                    let used = format.bits as usize * format.count;
+                    let used = format.bits() as usize;
                     let rest = got.iter().enumerate().all(|(at, word)| match used {
                         _ if 32 * at >= used => *word == 0,
                         ..32 => word >> used == 0,
@@ -429,7 +268,7 @@ fn high_halves_are_loaded_and_stored() {
     let x = Vec::from_iter((0..4 * LANES).map(|_| word(&mut numbers)));
     let formats: Vec<Format> = formats()
         .into_iter()
-        .filter(|format| format.count == 1 && format.fits(true))
+        .filter(|format| format.sizes.len() == 1 && format.fits(true))
         .collect();
     for chip in CHIPS {
         let (load, store, soffset) = match chip {
@@ -475,11 +314,11 @@ fn high_halves_are_loaded_and_stored() {
             for (format, got) in formats.iter().zip(got.chunks(4 * LANES)) {
                 for (got, x) in got.chunks(4).zip(x.chunks(4)) {
                     let what = format!("{chip} {wave} {format:?} of {:#x}: {got:x?}", x[0]);
-                    let loaded = format.loaded(format.bits_of(x, 0), true);
+                    let loaded = format.loaded(0, format.bits_of(x, 0), true);
                     assert!(format.same(got[0] >> 16, loaded, 16), "{what}");
                     assert_eq!(got[0] & 0xffff, 0x5678, "{what}");
-                    let stored = format.stored(x[0] >> 16, true);
-                    assert!(format.same(got[1], stored, format.bits), "{what}");
+                    let stored = format.stored(0, x[0] >> 16, true);
+                    assert!(format.same(got[1], stored, format.sizes[0]), "{what}");
                     assert_eq!(got[2..], [0; 2], "{what}");
                 }
             }
@@ -492,8 +331,7 @@ fn elements_are_in_range_as_a_whole() {
     let x = [7_u32; 4 * LANES];
     let vectors = Format {
         layout: "32_32_32_32",
-        bits: 32,
-        count: 4,
+        sizes: &[32; 4],
         number: "UINT",
         codes: [14 << 15 | 4 << 12, 61 << 12],
     };
@@ -534,13 +372,9 @@ fn what_is_not_simulated_is_an_error() {
         let later = usize::from(chip != "gfx950");
         let zero = soffset(chip);
         for (text, word, reason) in [
-            // 10_10_10_2, in the resource.
-            (
-                "buffer_load_format_x v4",
-                [8 << 15, 32 << 12],
-                "not simulated",
-            ),
+            // No format, or on gfx9 also one without a meaning: 10_11_11_UNORM.
             ("buffer_load_format_x v4", [0, 0], "not simulated"),
+            ("buffer_load_format_x v4", [6 << 15, 0], "not simulated"),
             // 8_8_8_8_UNORM.
             (
                 "buffer_store_format_x v4",
@@ -569,8 +403,8 @@ fn what_is_not_simulated_is_an_error() {
             assert!(error.contains(reason), "{chip} {text}: {error}");
         }
         let format = match chip {
-            "gfx950" => "[BUF_DATA_FORMAT_10_10_10_2,BUF_NUM_FORMAT_UNORM]",
-            _ => "[BUF_FMT_10_10_10_2_UNORM]",
+            "gfx950" => "[BUF_DATA_FORMAT_10_11_11,BUF_NUM_FORMAT_UNORM]",
+            _ => "0",
         };
         let body = format!("tbuffer_load_format_x v4, off, s[8:11], {zero} format:{format}");
         let object = build::kernel(chip, &body);
