@@ -88,9 +88,10 @@ pub(crate) fn interleaved(
         let waves = waves.get(axis).copied().unwrap_or(1);
         block[axis] / (atom.shape[axis] * waves)
     };
-    let carried = |extent: i64| {
-        let bits = extent * block[2] * i64::from(atom.input.bits());
-        bits / (32 * waves[0] * waves[1] * atom.wave)
+    // What is loaded in less than a register has one of its own until it goes to LDS.
+    let carried = |operand: usize| {
+        let bits = block[operand] * block[2] * i64::from(atom.input.bits());
+        (bits / (32 * waves[0] * waves[1] * atom.wave)).max(loads[operand])
     };
     Interleaved {
         repeat: [0, 1, 2].map(repeat),
@@ -101,7 +102,7 @@ pub(crate) fn interleaved(
         commit: schedule.commit,
         loads,
         fragment: atom.input_vgprs(),
-        staged: [carried(block[0]), carried(block[1])],
+        staged: [carried(0), carried(1)],
     }
 }
 

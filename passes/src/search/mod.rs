@@ -18,8 +18,8 @@ pub use why::alternatives;
 use crate::plan::{Plan, load_of, mma_of, plain_problem, prefetch_of};
 use layouts::LayoutSearch;
 use placing::{Placed, Placing};
-use schedules::{Choices, Leaf, Limits, Open, Reason, Refused, Said, ScheduleSearch, Step};
-use std::cell::RefCell;
+use schedules::{Choices, Grid, Leaf, Limits, Open, Reason, Refused, Said, ScheduleSearch, Step};
+use std::cell::{OnceCell, RefCell};
 use tilefold_dialect::{
     atoms::MmaAtom,
     plan::{LdsLayout, PartialPlan, Prefetch},
@@ -93,6 +93,8 @@ pub fn plans_without(spec: &Spec, without: &[&str]) -> Result<Proposals, SpecErr
 pub struct Search<'a> {
     spec: &'a Spec,
     without: &'a [&'a str],
+    /// The grid of tiles and schedules, once it has been weighed.
+    grid: OnceCell<Result<RefCell<Grid>, Refused>>,
     /// Where tiles lie in LDS, as searches before have found it.
     placed: RefCell<Placed>,
 }
@@ -103,6 +105,7 @@ impl<'a> Search<'a> {
         Self {
             spec,
             without,
+            grid: OnceCell::new(),
             placed: RefCell::default(),
         }
     }
@@ -139,7 +142,14 @@ impl<'a> Search<'a> {
             said,
             without,
         };
-        let (kernels, found) = match schedules::search_within(&open, limits) {
+        let grid = self
+            .grid
+            .get_or_init(|| Grid::new(&open, limits.combinations).map(RefCell::new));
+        let found = match grid {
+            Ok(grid) => grid.borrow_mut().search(&open, limits),
+            Err(refused) => Err(refused.clone()),
+        };
+        let (kernels, found) = match found {
             Ok(found) => {
                 let finalists = found.finalists.iter();
                 let kernels = finalists.map(|it| (it.choices, Some(it.figures))).collect();

@@ -5,7 +5,7 @@
 
 use super::{
     Choices, Figures, Kind, Leaf, Limits, MARGIN, Open, Options, Reason, Refused, Weighed, Weigher,
-    weigh::{Climb, bases},
+    climb::{Climb, bases},
 };
 use serde::Serialize;
 use std::cmp::Ordering;

@@ -12,8 +12,11 @@
 //! a device the model does not know: it counts the registers, waits and instructions that they take.
 
 mod alternatives;
+mod climb;
 mod counts;
+mod figures;
 mod finalists;
+mod grid;
 mod language;
 mod options;
 mod reason;
@@ -22,11 +25,12 @@ mod weigh;
 mod widths;
 
 pub use alternatives::{Alternatives, Decided, Refusal, Why, alternatives};
+pub use figures::{Figures, Weighed};
 pub use finalists::FINALISTS;
+pub(super) use grid::Grid;
 pub use language::{Choice, Choices, Kind, Leaf};
 pub use reason::Reason;
 pub use rules::{Rule, rules};
-pub use weigh::{Figures, Weighed};
 pub use widths::{Said, Widths};
 
 use super::layouts;
@@ -177,16 +181,7 @@ pub fn search(open: &Open<'_>) -> Result<ScheduleSearch, Refused> {
 /// # Errors
 /// As [`search`].
 pub fn search_within(open: &Open<'_>, limits: &Limits) -> Result<ScheduleSearch, Refused> {
-    let graph = saturate(open).egraph;
-    let found = weigh::best(open, &Options::of(&graph, false), limits);
-    // What is said, such as eleven waves, may go with none of the blocks tried first.
-    match found {
-        Err(refused) if !refused.contains_key(&Reason::TooFewSpare) => {
-            let wide = weigh::best(open, &Options::of(&graph, true), limits);
-            wide.map_err(|_| refused)
-        }
-        found => found,
-    }
+    Grid::new(open, limits.combinations)?.search(open, limits)
 }
 
 /// What the model expects of one combination of choices, or what keeps it from being built: the

@@ -1,9 +1,8 @@
 //! Which combinations of choices can be built, and what the model says of them.
 
 use super::{
-    Choices, Limits, MARGIN, Open, Options, Reason, Refused, ScheduleSearch, Widths,
+    Choices, Figures, Open, Reason, Widths,
     counts::{Counts, across, loads, repeats},
-    finalists,
 };
 use crate::{
     order::{Interleaved, Taken},
@@ -34,216 +33,30 @@ const ACROSS_VGPRS: i64 = 8;
 /// Registers that lie idle where LLVM joins reads of two fragments, for an operand whose fragments
 /// are read whole by 32 or 64 bits.
 const JOINED_VGPRS: i64 = 10;
-/// The best kernels of so many tiles are tried with every other value of each choice.
-const CLIMBED: usize = 8;
 
-/// What the model expects of a kernel, per wave and K tile unless said otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Figures {
-    /// Modelled microseconds: for comparing, no prediction.
-    pub modelled_us: f64,
-    /// Instructions of the main loop for each matrix instruction.
-    pub instructions_per_mma: f64,
-    /// Elements of C that are computed for each that is asked for: more than 1 where tiles reach
-    /// over its edges.
-    pub waste: f64,
-    /// Vector registers of a wave.
-    pub vgprs: i64,
-    /// Registers that a wave has besides, all waves of its workgroup being resident.
-    pub spare_vgprs: i64,
-    /// LDS bytes of a workgroup.
-    pub lds_bytes: i64,
+/// What of a kernel decides on the registers of a wave.
+struct Wave {
+    atom: &'static MmaAtom,
+    order: Interleaved,
+    prefetch: Prefetch,
+    interleaved: bool,
+    /// Registers besides those of its part of a tile.
+    others: i64,
+    /// Registers that it has while all waves of its workgroup are resident.
+    limit: i64,
 }
 
-impl Figures {
-    /// Instructions of the main loop for each matrix instruction's worth of what is asked for.
-    pub fn instructions(&self) -> f64 {
-        self.instructions_per_mma * self.waste
-    }
-}
-
-/// A combination of choices with its figures.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weighed {
-    /// The choices.
-    pub choices: Choices,
-    /// What the model expects.
-    pub figures: Figures,
-}
-
-impl Weighed {
-    /// Fewest instructions, then least modelled time, then fewest registers; equal figures are
-    /// decided by the choices, so that the order is total.
-    pub fn compare(&self, other: &Self) -> std::cmp::Ordering {
-        let (a, b) = (&self.figures, &other.figures);
-        a.instructions()
-            .total_cmp(&b.instructions())
-            .then_with(|| a.modelled_us.total_cmp(&b.modelled_us))
-            .then_with(|| a.vgprs.cmp(&b.vgprs))
-            .then_with(|| self.choices.cmp(&other.choices))
+impl Wave {
+    /// Registers that it needs, `taken` being what its order takes, where it is interleaved.
+    fn vgprs(&self, taken: Option<Taken>) -> i64 {
+        Registers::with(self.atom, &self.order, self.prefetch, taken).most() + self.others
     }
 
-    /// Least modelled time, then as [`Self::compare`].
-    pub(super) fn compare_time(&self, other: &Self) -> std::cmp::Ordering {
-        let (a, b) = (&self.figures, &other.figures);
-        let time = a.modelled_us.total_cmp(&b.modelled_us);
-        time.then_with(|| self.compare(other))
-    }
-}
-
-pub(super) fn best(
-    open: &Open<'_>,
-    options: &Options,
-    limits: &Limits,
-) -> Result<ScheduleSearch, Refused> {
-    let mut refused = Refused::new();
-    let Some(mut weigher) = Weigher::new(open) else {
-        return Err(refused);
-    };
-    let start = super::start(open);
-    let mut kept: Vec<Weighed> = Vec::new();
-    let (mut count, mut least) = (0, f64::INFINITY);
-    let per_buffers = options.per_buffers();
-    let (mut left, mut complete) = (limits.combinations, true);
-    let tried = options.largest_first(start).into_iter().flat_map(|tile| {
-        options
-            .buffers
-            .iter()
-            .map(move |buffers| tile.with(*buffers))
-    });
-    for tile in tried {
-        if left == 0 && count > 0 {
-            complete = false;
-            break;
-        }
-        let possible = weigher.tile(&tile).and_then(|()| weigher.lds_bytes(&tile));
-        let widths = match possible.and_then(|_| weigher.widths(&tile)) {
-            Ok(widths) => widths,
-            Err(reason) => {
-                left = left.saturating_sub(1);
-                *refused.entry(reason).or_default() += per_buffers;
-                continue;
-            }
-        };
-        left = left.saturating_sub(per_buffers);
-        for choices in options.schedules(tile) {
-            match weigher.schedule(&choices, &widths) {
-                Ok(figures) if figures.spare_vgprs < limits.spare_vgprs => {
-                    *refused.entry(Reason::TooFewSpare).or_default() += 1;
-                }
-                Ok(figures) => {
-                    count += 1;
-                    least = figures.modelled_us.min(least);
-                    if figures.modelled_us <= least * (1.0 + MARGIN) {
-                        kept.push(Weighed { choices, figures });
-                    }
-                }
-                Err(reason) => *refused.entry(reason).or_default() += 1,
-            }
-        }
-    }
-    if kept.is_empty() {
-        return Err(refused);
-    }
-    let mut climb = Climb {
-        weigher: &mut weigher,
-        options,
-        spare_vgprs: limits.spare_vgprs,
-        left,
-        weighed: 0,
-        complete,
-    };
-    // The least time first, which says what is within the margin.
-    let fastest = kept.iter().copied().min_by(Weighed::compare_time);
-    let fastest = fastest.map(|it| climb.climb(it, f64::INFINITY, Weighed::compare_time, |_| true));
-    least = fastest.map_or(least, |it| it.figures.modelled_us.min(least));
-    kept.extend(fastest);
-    let limit = least * (1.0 + MARGIN);
-    kept.retain(|candidate| candidate.figures.modelled_us <= limit);
-    kept.sort_by(Weighed::compare);
-    for base in bases(&kept) {
-        let found = climb.climb(base, limit, Weighed::compare, |_| true);
-        kept.push(found);
-    }
-    count += climb.weighed;
-    complete = climb.complete;
-    kept.sort_by(Weighed::compare);
-    kept.dedup();
-    let start = weigher.figures(&start).ok().map(|figures| Weighed {
-        choices: start,
-        figures,
-    });
-    let (finalists, runners_up) = finalists::choose(&kept);
-    Ok(ScheduleSearch {
-        finalists,
-        runners_up,
-        weighed: count,
-        limits: *limits,
-        complete,
-        refused,
-        start,
-    })
-}
-
-/// The first kernels of so many tiles as are climbed from, of kernels in order.
-pub(super) fn bases(kernels: &[Weighed]) -> Vec<Weighed> {
-    let mut found: Vec<Weighed> = Vec::new();
-    let shape = |it: &Weighed| (it.choices.block, it.choices.waves);
-    for kernel in kernels {
-        if found.len() < CLIMBED && !found.iter().any(|it| shape(it) == shape(kernel)) {
-            found.push(*kernel);
-        }
-    }
-    found
-}
-
-/// The way from a kernel to better ones, one choice at a time.
-pub(super) struct Climb<'a, 'b> {
-    pub weigher: &'a mut Weigher<'b>,
-    pub options: &'a Options,
-    pub spare_vgprs: i64,
-    /// Combinations that may still be looked at.
-    pub left: usize,
-    /// Combinations weighed.
-    pub weighed: usize,
-    pub complete: bool,
-}
-
-impl Climb<'_, '_> {
-    /// From `kernel` on to the best of its neighbours within `most_us` that `keep` keeps, as long as
-    /// one is better.
-    pub fn climb(
-        &mut self,
-        kernel: Weighed,
-        most_us: f64,
-        compare: impl Fn(&Weighed, &Weighed) -> std::cmp::Ordering,
-        keep: impl Fn(&Choices) -> bool,
-    ) -> Weighed {
-        let mut best = kernel;
-        loop {
-            let from = best;
-            for choices in self.options.neighbours(from.choices).filter(|it| keep(it)) {
-                if self.left == 0 {
-                    self.complete = false;
-                    return best;
-                }
-                self.left -= 1;
-                let Ok(figures) = self.weigher.figures(&choices) else {
-                    continue;
-                };
-                self.weighed += 1;
-                let found = Weighed { choices, figures };
-                if figures.spare_vgprs >= self.spare_vgprs
-                    && figures.modelled_us <= most_us
-                    && compare(&found, &best).is_lt()
-                {
-                    best = found;
-                }
-            }
-            if best == from {
-                return best;
-            }
-        }
+    /// Fewer than it needs, in whatever order: what has no registers for these need not be followed
+    /// through its instructions.
+    fn least_vgprs(&self) -> i64 {
+        let some = Registers::with(self.atom, &self.order, self.prefetch, None);
+        some.accumulators + some.staged + self.others
     }
 }
 
@@ -314,7 +127,7 @@ impl<'a> Weigher<'a> {
     }
 
     /// What the accesses of the tiles move.
-    fn widths(&mut self, choices: &Choices) -> Result<Widths, Reason> {
+    pub(super) fn widths(&mut self, choices: &Choices) -> Result<Widths, Reason> {
         let of = (choices.block, choices.slice, choices.waves);
         if let Some((known, widths)) = self.widths
             && known == of
@@ -346,15 +159,13 @@ impl<'a> Weigher<'a> {
     /// Vector registers that a wave needs, and those it has while its workgroup is resident.
     pub(super) fn registers(&mut self, choices: &Choices) -> Result<[i64; 2], Reason> {
         let widths = self.widths(choices)?;
-        Ok(self.order(choices, &widths)?.0)
+        let wave = self.wave(choices, &widths)?;
+        let taken = wave.interleaved.then(|| self.taken(wave.order));
+        Ok([wave.vgprs(taken), wave.limit])
     }
 
-    /// The registers, and what the order takes, where it is interleaved.
-    fn order(
-        &mut self,
-        choices: &Choices,
-        widths: &Widths,
-    ) -> Result<([i64; 2], Option<Taken>), Reason> {
+    /// What of a kernel decides on the registers of a wave.
+    fn wave(&self, choices: &Choices, widths: &Widths) -> Result<Wave, Reason> {
         let (machine, atom) = (self.open.machine, self.atom(choices)?);
         let Choices {
             block,
@@ -371,8 +182,6 @@ impl<'a> Weigher<'a> {
         };
         let loads = loads(atom, choices, widths);
         let order = interleaved(atom, block, waves, loads, &schedule);
-        let taken = (prefetch == Prefetch::Interleaved).then(|| self.taken(order));
-        let need = Registers::with(atom, &order, prefetch, taken);
         let turned = ACROSS_VGPRS * across(self.open.problem).map(i64::from).iter().sum::<i64>();
         let element = i64::from(atom.input.bits()) / 8;
         let single = |operand: &usize| {
@@ -387,8 +196,14 @@ impl<'a> Weigher<'a> {
         let share = i64::from(machine.vgpr.per_simd) / per_simd;
         let granule = i64::from(machine.vgpr.granule);
         let limit = (share / granule * granule).min(i64::from(machine.vgpr.addressable));
-        let need = need.most() + other_vgprs(machine) + turned + joined;
-        Ok(([need, limit], taken))
+        Ok(Wave {
+            atom,
+            order,
+            prefetch,
+            interleaved: prefetch == Prefetch::Interleaved,
+            others: other_vgprs(machine) + turned + joined,
+            limit,
+        })
     }
 
     /// LDS of a workgroup, as far as it has so much.
@@ -401,7 +216,11 @@ impl<'a> Weigher<'a> {
     }
 
     /// The figures, tile and LDS being possible.
-    fn schedule(&mut self, choices: &Choices, widths: &Widths) -> Result<Figures, Reason> {
+    pub(super) fn schedule(
+        &mut self,
+        choices: &Choices,
+        widths: &Widths,
+    ) -> Result<Figures, Reason> {
         let Choices {
             block,
             prefetch,
@@ -419,7 +238,12 @@ impl<'a> Weigher<'a> {
         if !interleaved && !plain {
             return Err(Reason::NotInterleaved);
         }
-        let ([vgprs, limit], taken) = self.order(choices, widths)?;
+        let wave = self.wave(choices, widths)?;
+        if wave.least_vgprs() > wave.limit {
+            return Err(Reason::TooManyVgprs);
+        }
+        let taken = interleaved.then(|| self.taken(wave.order));
+        let (vgprs, limit) = (wave.vgprs(taken), wave.limit);
         if vgprs > limit {
             return Err(Reason::TooManyVgprs);
         }
