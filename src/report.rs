@@ -184,7 +184,7 @@ fn limit(limit: Limit) -> &'static str {
 /// A warning where registers go to memory.
 fn spills(compiled: &Compiled) -> Option<String> {
     let resources = &compiled.code.resources;
-    let spilled = resources.vgpr_spills + resources.sgpr_spills;
+    let spilled = resources.vgpr_spills;
     (spilled > 0 || resources.scratch_bytes > 0).then(|| {
         let refused = match compiled.search.spilled {
             0 | 1 => String::new(),

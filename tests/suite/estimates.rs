@@ -1,7 +1,7 @@
 //! What the model expects of the plans that the search finds, and what they compile to.
 
 use tilefold::{
-    CompileOptions, Compiled, ElementType, Gemm, OperandLayout, Prefetch, compile,
+    CompileOptions, Compiled, ElementType, Extent, Gemm, OperandLayout, Prefetch, compile,
     report::CompileReport,
 };
 
@@ -71,6 +71,49 @@ fn bytes_along_k_need_no_vector_instruction() {
         println!("{input}: {main_loop:?}");
         assert_eq!(main_loop.valu, 0, "{main_loop:?}");
     }
+}
+
+/// Loads of less than a register take one each, and as many scalars as they are in lines: few of
+/// the kernels that are compiled spill, so that no search follows.
+#[test]
+fn narrow_loads_are_expected() {
+    for (chip, input, m, n, orders) in [
+        ("gfx1201", Bf8, Extent::Any, 17, [Col, Row]),
+        ("gfx1151", Bf16, Extent::Exact(512), 31, [Col, Row]),
+    ] {
+        let [a, b] = orders;
+        let problem = Gemm::new(chip).m(m).n(n).k(8192);
+        let spec = problem.a(input, a).b(input, b).c(F32, Col).accumulate(F32);
+        let mut compiled = compile(&spec.build().unwrap(), &CompileOptions::default()).unwrap();
+        let search = &compiled.search;
+        assert!(!search.scores[search.kept].spills());
+        assert!(search.spilled <= 1, "{chip}: {:?}", search.scores);
+        // Scalars in lanes of vector registers are no registers that go to memory.
+        compiled.code.resources.sgpr_spills = 5;
+        assert_eq!(CompileReport::new(&compiled).warnings, Vec::<String>::new());
+    }
+}
+
+/// Bytes that were loaded alone are put together by three permutes a register.
+#[test]
+fn bytes_that_are_loaded_alone_are_permuted() {
+    let problem = Gemm::new("gfx1201").m(4096).n(17).k(8192);
+    let problem = problem.a(Bf8, Col).b(Bf8, Row).c(F32, Col).accumulate(F32);
+    let tile = problem.block([128, 32, 64]).waves([2, 1]);
+    let compiled = compile(&tile.build().unwrap(), &CompileOptions::default()).unwrap();
+    let main_loop = compiled.code.resources.main_loop.unwrap();
+    // Two for each of 32 registers of A, three for each of 8 of B.
+    assert_eq!(main_loop.valu, 2 * 32 + 3 * 8, "{main_loop:?}");
+}
+
+/// Results that are stored one by one, two of which share a register, need no other one.
+#[test]
+fn accumulators_that_fill_the_registers_are_stored_by_halves() {
+    let problem = Gemm::new("gfx1201").m(127).n(31).k(1024);
+    let problem = problem.a(F16, Row).b(F16, Col).c(F16, Row).accumulate(F16);
+    let spec = problem.block([256, 256, 64]).waves([2, 4]).build().unwrap();
+    let compiled = compile(&spec, &CompileOptions::default()).unwrap();
+    assert_eq!(compiled.search.spilled, 0, "{:?}", compiled.search.scores);
 }
 
 /// Of a tile that is said, schedules that need fewer registers are tried where the first ones

@@ -103,6 +103,14 @@ impl<'c> Lowering<'c, '_> {
             thread: self.along(emit, &matrix, &coordinates)?,
             matrix,
         };
+        if width == 1 {
+            // Of two branches LLVM takes all elements out of their registers before both, where
+            // they have registers of their own.
+            for piece in &pieces {
+                lines.store_whole(emit, piece, width);
+            }
+            return Ok(());
+        }
         let whole = emit.constant(32, tile[lines.matrix.along]);
         let inside = emit.at_least(lines.left, whole);
         emit.either(
@@ -115,9 +123,6 @@ impl<'c> Lowering<'c, '_> {
             |emit| {
                 for piece in &pieces {
                     lines.store_whole(emit, piece, width);
-                }
-                if width == 1 {
-                    return;
                 }
                 // No piece lies across the end of a line that holds whole pieces.
                 let over = emit.binary("llvm.urem", lines.left, emit.constant(32, width));

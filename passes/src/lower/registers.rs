@@ -49,13 +49,23 @@ pub fn arrange<'c>(
     let [given, wanted] = [from, to].map(|len| len * i64::from(bits));
     let all = order.len() as i64 * i64::from(bits);
     let whole_words = given % 32 == 0 && all % 32 == 0;
-    if element > 0 && (run * element) as i64 * 8 < wanted.min(32) && whole_words {
+    // Bytes that were loaded into registers of their own, one or two each.
+    let apart = element == 1 && given < 32 && all % 32 == 0;
+    if element > 0 && (run * element) as i64 * 8 < wanted.min(32) && (whole_words || apart) {
         // What LLVM makes of single bytes is shifts, masks and disjunctions.
+        let at = |index: usize| {
+            let (vector, place) = (index / from as usize, index % from as usize);
+            vector * (given.max(32) / 8) as usize + place * element
+        };
         let bytes: Vec<usize> = order
             .iter()
-            .flat_map(|index| index * element..(index + 1) * element)
+            .flat_map(|index| at(*index)..at(*index) + element)
             .collect();
-        let permuted = permute(emit, &elements(emit, vectors, given / 32, 32), &bytes);
+        let words = match apart {
+            true => words(emit, vectors, given),
+            false => elements(emit, vectors, given / 32, 32),
+        };
+        let permuted = permute(emit, &words, &bytes);
         // Stores of 16 bits take either half of a register.
         let unit = wanted.min(32);
         let halves = elements(emit, &permuted, 32 / unit, unit as u32);
@@ -83,6 +93,15 @@ fn elements<'c>(
         .map(|vector| emit.bitcast(*vector, r#type))
         .collect();
     regroup(emit, &vectors, len, 1, bits)
+}
+
+/// Vectors of `bits` each, fewer than a word has, as words whose other bits are zero.
+fn words<'c>(emit: &Emit<'c>, vectors: &[Value<'c, 'c>], bits: i64) -> Vec<Value<'c, 'c>> {
+    let [part, word] = [bits as u32, 32].map(|bits| emit.int(bits));
+    vectors
+        .iter()
+        .map(|vector| emit.op("llvm.zext", &[emit.bitcast(*vector, part)], word, &[]))
+        .collect()
 }
 
 /// Elements `start` to `start + len` of a vector.

@@ -438,6 +438,39 @@ fn registers_to_spare_are_kept() {
     }
 }
 
+/// Searches that follow the first one look at no more than what lies near their own best kernels,
+/// and at nothing where the first one has used up what all of them have.
+#[test]
+fn searches_of_a_spec_share_their_limit() {
+    let spec = spec("gfx1201", "4096", "fp8", ["col", "row"], "");
+    let searches = |combinations| {
+        let search = Search::new(&spec, &[]);
+        [0, 20].map(|spare_vgprs| {
+            let limits = Limits {
+                spare_vgprs,
+                combinations,
+                ..Limits::default()
+            };
+            search.plans(&limits).unwrap().schedules.unwrap()
+        })
+    };
+    let [first, second] = searches(Limits::default().combinations);
+    println!("{} and {} combinations", first.tried, second.tried);
+    assert!(first.complete && second.complete);
+    assert!(first.tried > 100_000 && second.tried * 5 < first.tried);
+    // What a search of its own finds.
+    let alone = Limits {
+        spare_vgprs: 20,
+        ..Limits::default()
+    };
+    let alone = Search::new(&spec, &[]).plans(&alone).unwrap().schedules;
+    assert_eq!(alone.unwrap().finalists, second.finalists);
+    let few = 10_000;
+    let [first, second] = searches(few);
+    assert!(!first.complete && !second.complete);
+    assert!(first.tried <= few && second.tried == 0);
+}
+
 /// Tiles that reach over the edges are proposed, and pay for it.
 #[test]
 fn ragged_tiles_are_weighed_by_what_they_compute() {

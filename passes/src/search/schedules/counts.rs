@@ -2,7 +2,7 @@
 //!
 //! Compared with compiled kernels in `tests/suite/estimates.rs`.
 
-use super::{Choices, Widths};
+use super::{Choices, Widths, widths::REGISTER};
 use crate::{describe::order, order::Taken};
 use tilefold_dialect::{atoms::MmaAtom, plan::Prefetch, problem::Problem};
 use tilefold_machine::{Generation, Machine};
@@ -60,17 +60,22 @@ impl Counts {
             let bytes = loads[operand] * widths.loads[operand];
             let store = widths.stores[operand];
             stores += (bytes + store - 1) / store;
-            // Halves of a register are gathered by one permute, its bytes by two; halves that are
-            // stored alone are taken where they are, and bytes shifted, every other one.
+            // Halves of a register are gathered by one permute, its bytes by two, and by three from
+            // four registers; halves that are stored alone are taken where they are, and bytes
+            // shifted, every other one.
             let registers = widths.permuted[operand];
-            moves += match (element, store.min(4)) {
-                (1, 1) => 2 * bytes / 4,
+            let apart = widths.loads[operand] == 1;
+            moves += match (element, store.min(REGISTER)) {
+                (1, 1) if apart => 0,
+                (1, 1) => 2 * bytes / REGISTER,
                 (1, 2) => registers,
+                (1, _) if apart => 3 * registers,
                 (1, _) if across[operand] => 2 * registers,
                 (2, 2) => 0,
                 _ => registers,
             };
         }
+        moves += in_lanes(widths);
         let threads = waves[0] * waves[1];
         let barriers = match (threads, choices.buffers) {
             (1, _) => 0,
@@ -130,6 +135,17 @@ impl Counts {
         let rest = self.moves + self.waits + self.scalar + self.other;
         (self.mma + memory + rest) as f64 / self.mma as f64
     }
+}
+
+/// Scalar registers for the lines of both matrices besides the first ones, beyond which some go to
+/// lanes of vector registers: of the 106 that a wave has what the kernel's own leave.
+const LINES: i64 = 68;
+
+/// Scalars that go to lanes of vector registers, from where each is read once in a K tile: loads of
+/// one thread that are in many lines, which are what narrow loads are.
+pub(super) fn in_lanes(widths: &Widths) -> i64 {
+    let lines = widths.lines.map(|lines| (lines - 1).max(0));
+    (lines[0] + lines[1] - LINES).max(0)
 }
 
 /// Loads of a thread for one tile of A and of B.

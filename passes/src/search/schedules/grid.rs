@@ -12,8 +12,10 @@ pub struct Grid {
     options: Options,
     kernels: Vec<Weighed>,
     refused: Refused,
-    /// Combinations that may still be looked at.
+    /// Combinations that may still be looked at,
     left: usize,
+    /// and that were when the last search ended.
+    before: usize,
     complete: bool,
 }
 
@@ -43,6 +45,7 @@ impl Grid {
             kernels: Vec::new(),
             refused: Refused::new(),
             left: combinations,
+            before: combinations,
             complete: true,
         };
         let Some(mut weigher) = Weigher::new(open) else {
@@ -117,6 +120,8 @@ impl Grid {
         count += climb.weighed;
         let complete = climb.complete;
         self.left = climb.left;
+        let tried = self.before - self.left;
+        self.before = self.left;
         kept.sort_by(Weighed::compare);
         kept.dedup();
         let start = start(open);
@@ -129,6 +134,7 @@ impl Grid {
             finalists,
             runners_up,
             weighed: count,
+            tried,
             limits: *limits,
             complete,
             refused,

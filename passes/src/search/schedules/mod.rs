@@ -57,7 +57,8 @@ const COMBINATIONS: usize = 1_000_000;
 /// Where the search stops, and what it leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Combinations to look at: the search ends with the best so far, once it has any.
+    /// Combinations to look at, in all searches of a spec together; the first says how many. A
+    /// search ends with the best so far, once it has any.
     pub combinations: usize,
     /// Registers that a wave must have besides those that the model expects: more than those of
     /// kernels that spilled when they were compiled.
@@ -148,6 +149,9 @@ pub struct ScheduleSearch {
     pub runners_up: Vec<Weighed>,
     /// Combinations weighed.
     pub weighed: usize,
+    /// Combinations that were looked at for this search, as [`Limits::combinations`] counts them:
+    /// the grid of tiles and orders is, for the first of a spec, and for those after it no more.
+    pub tried: usize,
     /// Where it was to stop, and what it left out.
     pub limits: Limits,
     /// Whether they are all that there are; else the search was stopped by its limit.

@@ -2,7 +2,7 @@
 
 use super::{
     Choices, Figures, Open, Reason, Widths,
-    counts::{Counts, across, loads, repeats},
+    counts::{Counts, across, in_lanes, loads, repeats},
 };
 use crate::{
     order::{Interleaved, Taken},
@@ -33,6 +33,10 @@ const ACROSS_VGPRS: i64 = 8;
 /// Registers that lie idle where LLVM joins reads of two fragments, for an operand whose fragments
 /// are read whole by 32 or 64 bits.
 const JOINED_VGPRS: i64 = 10;
+/// Registers that kernels take beyond others where scalars are too many for scalar registers: LLVM
+/// orders by these then. Each register has so many of them in its lanes.
+const LANES_VGPRS: i64 = 24;
+const LANES: i64 = 32;
 
 /// What of a kernel decides on the registers of a wave.
 struct Wave {
@@ -189,6 +193,10 @@ impl<'a> Weigher<'a> {
             matches!(read, 4 | 8) && read == atom.input_values() * element
         };
         let joined = JOINED_VGPRS * [0, 1].iter().filter(|it| single(it)).count() as i64;
+        let lanes = match in_lanes(widths) {
+            0 => 0,
+            scalars => LANES_VGPRS + (scalars + LANES - 1) / LANES,
+        };
         // A workgroup's waves share the SIMDs of one CU, and all must be resident.
         let count = waves[0] * waves[1];
         let simds = i64::from(machine.simds_per_cu);
@@ -201,7 +209,7 @@ impl<'a> Weigher<'a> {
             order,
             prefetch,
             interleaved: prefetch == Prefetch::Interleaved,
-            others: other_vgprs(machine) + turned + joined,
+            others: other_vgprs(machine) + turned + joined + lanes,
             limit,
         })
     }

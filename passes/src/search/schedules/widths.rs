@@ -2,7 +2,7 @@
 
 use super::{Choices, Open, counts::across};
 use crate::{
-    access::{Ownership, in_matrix},
+    access::{Coordinates, Ownership, in_matrix},
     plan::{Plan, loaded_elements, memory_order},
     tiling::{copy_layout, shared_by},
     widen_copies::{access_elements, shared_elements},
@@ -19,7 +19,7 @@ use tilefold_layout::{Layout, LayoutError};
 /// Bytes of the widest access.
 const WIDEST: i64 = 16;
 /// Bytes of a register.
-const REGISTER: i64 = 4;
+pub(super) const REGISTER: i64 = 4;
 
 /// What a spec says of one operand's accesses.
 #[derive(Clone, Debug)]
@@ -66,6 +66,8 @@ pub struct Widths {
     pub stores: [i64; 2],
     /// Registers of a thread that are put together from parts of others before they are stored.
     pub permuted: [i64; 2],
+    /// Lines of the matrix from which a thread loads.
+    pub lines: [i64; 2],
 }
 
 impl Widths {
@@ -91,11 +93,18 @@ impl Widths {
             let moved = apart(&loaded, &stored, store, whole) / 4;
             Ok(if parts > 0 { parts } else { moved })
         };
+        let lines = |operand: usize| -> Result<i64, LayoutError> {
+            let tile = [plan.block[operand], plan.block[2]];
+            let (threads, values) = &plan.copies[operand];
+            let along = usize::from(plan.order(operand) == "row");
+            lines(&copy_layout(threads, values, tile)?, tile, along)
+        };
         Ok(Self {
             loads: [a * bytes, b * bytes],
             reads: shared.map(|it| it[0] * bytes),
             stores: shared.map(|it| it[1] * bytes),
             permuted: [permuted(0)?, permuted(1)?],
+            lines: [lines(0)?, lines(1)?],
         })
     }
 
@@ -111,20 +120,25 @@ impl Widths {
             reads: [0; 2],
             stores: [0; 2],
             permuted: [0; 2],
+            lines: [0; 2],
         };
         for (operand, said) in open.said.iter().enumerate() {
             let tile = [choices.block[operand], choices.block[2]];
             let along = usize::from(!across[operand]);
-            let load = match &said.copy {
+            let (load, lines) = match &said.copy {
                 Some((threads, values)) => {
                     let whole = copy_layout(threads, values, tile).ok()?;
                     let order = memory_order(open.problem, operand);
-                    Ownership::new(&whole).width(said.most, in_matrix(tile, order))
+                    let load = Ownership::new(&whole).width(said.most, in_matrix(tile, order));
+                    (load, lines(&whole, tile, along).ok()?)
                 }
                 None => {
                     let halves = std::iter::successors(Some(said.most), |it| Some(it / 2));
                     let mut halves = halves.take_while(|width| *width > 0);
-                    halves.find(|width| shared_by(tile, along, threads, *width).is_some())?
+                    halves.find_map(|width| {
+                        let [_, side] = shared_by(tile, along, threads, width)?;
+                        Some((width, tile[1 - along] / side))
+                    })?
                 }
             };
             // What neighbours along K are together in LDS.
@@ -149,6 +163,7 @@ impl Widths {
                 load.min(whole)
             };
             widths.loads[operand] = load * bytes;
+            widths.lines[operand] = lines;
             widths.reads[operand] = read * bytes;
             widths.stores[operand] = store * bytes;
             let registers = tile[0] * tile[1] * bytes / (REGISTER * threads);
@@ -163,6 +178,14 @@ impl Widths {
         }
         Some(widths)
     }
+}
+
+/// Lines of a matrix that run along the coordinate `along`, of which a thread has some elements:
+/// `copy` is a thread-value layout over a tile of it.
+fn lines(copy: &Layout, tile: [i64; 2], along: usize) -> Result<i64, LayoutError> {
+    let values = Coordinates::new(copy, tile)?.values;
+    let lines: BTreeSet<i64> = values.iter().map(|value| value[1 - along]).collect();
+    Ok(lines.len() as i64)
 }
 
 /// The largest power of two that divides a number.
