@@ -1,21 +1,20 @@
 //! The search over tiles, waves and schedules: its judgement, its chains and its answers.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod limits;
+mod rules;
+mod worth;
+
+use std::collections::BTreeSet;
 use tilefold_dialect::{
-    atoms::MmaAtom,
-    element::ElementType,
     plan::{LdsLayout, Prefetch},
-    problem::Extent,
     spec::Spec,
 };
-use tilefold_machine::Machine;
 use tilefold_passes::{
     Plan,
     search::{
-        Search,
         layouts::check,
-        plans, plans_without,
-        schedules::{self, Choices, Kind, Leaf, Limits, Open, Reason, rules},
+        plans,
+        schedules::{self, Choices, Leaf, Open, rules},
     },
 };
 
@@ -44,137 +43,6 @@ fn filled(spec: &Spec, choices: &Choices) -> Spec {
     spec.plan.lds.a = Some(LdsLayout::None);
     spec.plan.lds.b = Some(LdsLayout::None);
     spec
-}
-
-/// The values of each choice, least first.
-fn values() -> BTreeMap<Kind, Vec<Leaf>> {
-    let mut values: BTreeMap<Kind, BTreeSet<Leaf>> = BTreeMap::new();
-    for rule in rules() {
-        let of = values.entry(rule.to.kind()).or_default();
-        of.extend([rule.from, rule.to]);
-    }
-    let sorted = |(kind, values): (Kind, BTreeSet<Leaf>)| (kind, values.into_iter().collect());
-    values.into_iter().map(sorted).collect()
-}
-
-/// So many combinations of choices, small values more often than large ones; every other one in the
-/// plain order.
-fn some(count: usize, mut visit: impl FnMut(&Choices)) {
-    let values = values();
-    let mut state = 1_u64;
-    const ORDER: [Kind; 5] = [
-        Kind::Cadence,
-        Kind::Ahead,
-        Kind::Lead,
-        Kind::Commit,
-        Kind::Priority,
-    ];
-    for sample in 0..count {
-        let mut choices = Choices::default();
-        for (kind, values) in &values {
-            if sample % 2 == 0 && ORDER.contains(kind) {
-                continue;
-            }
-            let mut next = || {
-                state = state.wrapping_mul(6_364_136_223_846_793_005);
-                state = state.wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) as usize % values.len()
-            };
-            let (one, other) = (next(), next());
-            choices = choices.with(values[one.min(other)]);
-        }
-        visit(&choices);
-    }
-}
-
-#[test]
-fn rules_are_steps_from_the_least_value() {
-    let mut reached: BTreeMap<Kind, BTreeSet<Leaf>> = BTreeMap::new();
-    let mut names = BTreeSet::new();
-    for rule in rules() {
-        assert!(names.insert(rule.rewrite_name()), "{rule:?}");
-        let kind = rule.from.kind();
-        assert_eq!(kind, rule.to.kind(), "{rule:?}");
-        assert!(rule.from < rule.to, "{rule:?}");
-        assert_eq!(rule.to.to_string().parse(), Ok(rule.to));
-        let of = reached.entry(kind).or_insert_with(|| {
-            let least = Choices::default().get(kind);
-            BTreeSet::from([least])
-        });
-        assert!(of.contains(&rule.from) && of.insert(rule.to), "{rule:?}");
-        assert!(!rule.equation.is_empty());
-    }
-    assert_eq!(reached.len(), Kind::ALL.len(), "every choice has rules");
-}
-
-/// Where a rule leads from what can be built to what cannot, its side condition has the reason;
-/// and every reason of a side condition comes up somewhere.
-#[test]
-fn side_conditions_are_what_refuses_a_step() {
-    let mut met: BTreeMap<(&str, Reason), Choices> = BTreeMap::new();
-    for (chip, element, sum) in [
-        ("gfx1100", "f16", "f32"),
-        ("gfx1100", "f16", "f16"),
-        ("gfx1151", "f16", "f32"),
-        ("gfx1201", "f16", "f32"),
-        ("gfx1201", "fp8", "f32"),
-    ] {
-        let spec = spec(chip, "\"any\"", element, ["row", "col"], "");
-        let sum: ElementType = sum.parse().unwrap();
-        for k in [Extent::Any, Extent::Exact(48)] {
-            let mut problem = spec.problem.clone();
-            (problem.k, problem.accumulate) = (k, sum);
-            let atoms = MmaAtom::of_types(chip, problem.a.element, sum).collect();
-            let open = Open::new(Machine::by_name(chip).unwrap(), &problem, atoms);
-            some(200_000, |choices| {
-                if schedules::weigh(&open, choices).is_err() {
-                    return;
-                }
-                for rule in rules().filter(|rule| choices.get(rule.from.kind()) == rule.from) {
-                    let after = choices.with(rule.to);
-                    if let Err(reason) = schedules::weigh(&open, &after) {
-                        met.entry((rule.name, reason)).or_insert(*choices);
-                    }
-                }
-            });
-        }
-    }
-    let all = rules().flat_map(|rule| rule.conditions.iter().map(move |it| (rule.name, *it)));
-    let stated: BTreeSet<_> = all.collect();
-    let unstated: Vec<_> = met.iter().filter(|it| !stated.contains(it.0)).collect();
-    assert!(unstated.is_empty(), "{unstated:#?}");
-    let idle: Vec<_> = stated.iter().filter(|it| !met.contains_key(it)).collect();
-    assert!(idle.is_empty(), "never refused for: {idle:#?}");
-}
-
-/// What is called buildable completes as a plan with the very same choices.
-#[test]
-fn buildable_choices_complete() {
-    for (chip, element, orders) in [
-        ("gfx1100", "f16", ["row", "col"]),
-        ("gfx1151", "bf16", ["col", "row"]),
-        ("gfx1201", "f16", ["row", "row"]),
-        ("gfx1201", "bf16", ["col", "col"]),
-        ("gfx1201", "fp8", ["row", "col"]),
-        ("gfx1201", "bf8", ["col", "row"]),
-    ] {
-        let spec = spec(chip, "\"any\"", element, orders, "");
-        let plan = Plan::complete(&spec).unwrap();
-        let open = open(&plan);
-        let mut completed = 0;
-        some(100_000, |choices| {
-            if let Ok(figures) = schedules::weigh(&open, choices) {
-                let plan = Plan::complete(&filled(&spec, choices))
-                    .unwrap_or_else(|error| panic!("{choices:?}: {error}"));
-                assert_eq!(plan.block, choices.block);
-                assert_eq!(plan.atom.shape[2], choices.slice);
-                assert!(figures.instructions_per_mma.is_finite());
-                completed += 1;
-            }
-        });
-        println!("{chip} {element} {orders:?}: {completed} plans completed");
-        assert!(completed >= 20, "{completed}");
-    }
 }
 
 /// Applied to the start one by one, the steps of a chain are rules and end at the finalist.
@@ -382,95 +250,6 @@ fn finalists_differ_in_their_code() {
     }
 }
 
-/// The limit on combinations is what stops the search: with the best so far, and always the same.
-#[test]
-fn a_limit_stops_the_search_with_the_best_so_far() {
-    let plan = Plan::complete(&spec("gfx1201", "4096", "f16", ["row", "col"], "")).unwrap();
-    let open = open(&plan);
-    let within = |combinations| {
-        let limits = Limits {
-            combinations,
-            ..Limits::default()
-        };
-        schedules::search_within(&open, &limits).unwrap()
-    };
-    let whole = schedules::search(&open).unwrap();
-    assert!(whole.complete);
-    let all = whole.weighed + whole.refused.values().sum::<usize>();
-    let seen = |search: &schedules::ScheduleSearch| {
-        search.weighed + search.refused.values().sum::<usize>()
-    };
-    let mut before = 0;
-    for combinations in [0, 20_000, 80_000] {
-        let stopped = within(combinations);
-        assert!(!stopped.complete && !stopped.finalists.is_empty());
-        assert_eq!(stopped.finalists, within(combinations).finalists);
-        assert!((before..all).contains(&seen(&stopped)), "{combinations}");
-        before = seen(&stopped) + 1;
-        let best = |search: &schedules::ScheduleSearch| search.finalists[0].figures.instructions();
-        println!(
-            "{combinations}: {} seen, {:.3}",
-            seen(&stopped),
-            best(&stopped)
-        );
-    }
-    // As much as there is, and no more.
-    let enough = within(all);
-    assert!(enough.complete);
-    assert_eq!(enough.finalists, whole.finalists);
-}
-
-/// Of kernels with more registers to spare are all that are asked for, and of too many none.
-#[test]
-fn registers_to_spare_are_kept() {
-    let spec = spec("gfx1201", "4096", "f16", ["row", "col"], "");
-    let search = Search::new(&spec, &[]);
-    for spare_vgprs in [0, 17, 60, 300] {
-        let limits = Limits {
-            spare_vgprs,
-            ..Limits::default()
-        };
-        let found = search.plans(&limits).unwrap();
-        assert_eq!(found.plans.is_empty(), spare_vgprs == 300);
-        for proposal in &found.plans {
-            assert!(proposal.figures.unwrap().spare_vgprs >= spare_vgprs);
-        }
-    }
-}
-
-/// Searches that follow the first one look at no more than what lies near their own best kernels,
-/// and at nothing where the first one has used up what all of them have.
-#[test]
-fn searches_of_a_spec_share_their_limit() {
-    let spec = spec("gfx1201", "4096", "fp8", ["col", "row"], "");
-    let searches = |combinations| {
-        let search = Search::new(&spec, &[]);
-        [0, 20].map(|spare_vgprs| {
-            let limits = Limits {
-                spare_vgprs,
-                combinations,
-                ..Limits::default()
-            };
-            search.plans(&limits).unwrap().schedules.unwrap()
-        })
-    };
-    let [first, second] = searches(Limits::default().combinations);
-    println!("{} and {} combinations", first.tried, second.tried);
-    assert!(first.complete && second.complete);
-    assert!(first.tried > 100_000 && second.tried * 5 < first.tried);
-    // What a search of its own finds.
-    let alone = Limits {
-        spare_vgprs: 20,
-        ..Limits::default()
-    };
-    let alone = Search::new(&spec, &[]).plans(&alone).unwrap().schedules;
-    assert_eq!(alone.unwrap().finalists, second.finalists);
-    let few = 10_000;
-    let [first, second] = searches(few);
-    assert!(!first.complete && !second.complete);
-    assert!(first.tried <= few && second.tried == 0);
-}
-
 /// Tiles that reach over the edges are proposed, and pay for it.
 #[test]
 fn ragged_tiles_are_weighed_by_what_they_compute() {
@@ -504,103 +283,6 @@ fn ragged_tiles_are_weighed_by_what_they_compute() {
     let divided = schedules::weigh(&open, &with(128)).unwrap();
     assert_eq!((ragged.waste, divided.waste), (43.0 * 96.0 / 4096.0, 1.0));
     assert!(ragged.instructions() > ragged.instructions_per_mma);
-}
-
-/// The model's microseconds of step 2 of the published ladder.
-fn step_2(chip: &str, spec: &Spec) -> f64 {
-    let plan = Plan::complete(spec).unwrap();
-    assert_eq!(plan.machine.name, chip);
-    let choices = Choices {
-        block: [256, 256, 16],
-        waves: [4, 4],
-        buffers: 2,
-        prefetch: Prefetch::Burst,
-        ..Choices::default()
-    };
-    schedules::weigh(&open(&plan), &choices)
-        .unwrap()
-        .modelled_us
-}
-
-/// Step 2's problem, left open or with its own tile.
-fn ladder_2(chip: &str) -> Spec {
-    let text = include_str!("../../../specs/ladder/2.toml");
-    let mut spec = Spec::from_toml("2.toml", text).unwrap();
-    spec.arch = chip.into();
-    spec.plan = Default::default();
-    spec
-}
-
-#[test]
-fn searched_plans_cost_half_of_step_2() {
-    for chip in CHIPS {
-        let spec = ladder_2(chip);
-        let before = step_2(chip, &spec);
-        let found = plans(&spec).unwrap();
-        let costs: Vec<f64> = found
-            .plans
-            .iter()
-            .map(|plan| plan.figures.unwrap().modelled_us)
-            .collect();
-        println!("{chip}: step 2 {before:.0} us, searched {costs:.0?} us (modelled)");
-        assert!(costs.iter().all(|cost| *cost <= before / 2.0), "{chip}");
-    }
-}
-
-fn modelled(chip: &str, without: &[&str]) -> f64 {
-    let found = plans_without(&ladder_2(chip), without).unwrap();
-    let costs = found
-        .plans
-        .iter()
-        .map(|plan| plan.figures.unwrap().modelled_us);
-    costs.fold(f64::INFINITY, f64::min)
-}
-
-fn costs_more_without(family: &str) {
-    for chip in CHIPS {
-        let (with, without) = (
-            modelled(chip, &["layouts"]),
-            modelled(chip, &["layouts", family]),
-        );
-        println!("{chip}: {with:.0} us, without {family} {without:.0} us (modelled)");
-        assert!(without > 1.05 * with, "{chip}: {with} and {without}");
-    }
-}
-
-#[test]
-fn without_prefetch_the_model_expects_more_time() {
-    costs_more_without("prefetch");
-}
-
-#[test]
-fn without_deeper_k_the_model_expects_more_time() {
-    costs_more_without("deepen-k");
-}
-
-#[test]
-fn finalists_are_the_same_from_any_thread() {
-    let spec = spec("gfx1201", "1024", "bf16", ["row", "col"], "");
-    let found = || {
-        let found = plans(&spec).unwrap();
-        let plans: Vec<_> = found
-            .plans
-            .iter()
-            .map(|proposal| {
-                (
-                    format!("{:?}", proposal.plan.completed.plan),
-                    proposal.chain.clone(),
-                )
-            })
-            .collect();
-        (plans, found.schedules.unwrap().finalists)
-    };
-    let first = found();
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..3).map(|_| scope.spawn(found)).collect();
-        for thread in threads {
-            assert_eq!(thread.join().unwrap(), first);
-        }
-    });
 }
 
 /// Where an atom of two instructions is to be had it is taken, unless the tile is too shallow or

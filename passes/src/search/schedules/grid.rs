@@ -7,7 +7,6 @@ use super::{
 };
 
 /// Every kernel of the grid that can be built, with its figures.
-
 pub struct Grid {
     options: Options,
     kernels: Vec<Weighed>,
