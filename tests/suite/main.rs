@@ -1,5 +1,6 @@
 //! Tests of the whole path, from a spec to a judged result.
 
+mod addresses;
 mod choices;
 mod command;
 mod conflicts;

@@ -27,6 +27,7 @@
 //! # Ok::<(), tilefold_rocdl::RocdlError>(())
 //! ```
 
+mod address_arithmetic;
 mod check;
 mod compile;
 mod error;
@@ -36,6 +37,7 @@ mod manifest;
 mod metadata;
 mod resources;
 
+pub use address_arithmetic::address_arithmetic;
 pub use compile::{CodeObject, Options, StageMs, compile};
 pub use error::RocdlError;
 pub use kernel::{KStep, KernelInfo};

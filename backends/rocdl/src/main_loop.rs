@@ -99,18 +99,7 @@ impl MainLoop {
     /// Finds and counts the main loop; `None` when no loop has a matrix instruction. Of loops with
     /// equally many the shortest is meant.
     pub fn find(instructions: &[Instruction]) -> Option<MainLoop> {
-        let mut best: Option<MainLoop> = None;
-        for (head, last) in loops(instructions) {
-            let found = MainLoop::count(&instructions[head..=last]);
-            let is_better = best.is_none_or(|best| {
-                (found.mma, std::cmp::Reverse(found.total))
-                    > (best.mma, std::cmp::Reverse(best.total))
-            });
-            if found.mma > 0 && is_better {
-                best = Some(found);
-            }
-        }
-        best
+        body(instructions).map(MainLoop::count)
     }
 
     fn count(instructions: &[Instruction]) -> MainLoop {
@@ -142,7 +131,23 @@ impl MainLoop {
     }
 }
 
-fn mnemonic(text: &str) -> &str {
+/// The instructions of the main loop, from its head to its back edge: see [`MainLoop::find`].
+pub(crate) fn body(instructions: &[Instruction]) -> Option<&[Instruction]> {
+    let mut best: Option<(MainLoop, &[Instruction])> = None;
+    for (head, last) in loops(instructions) {
+        let body = &instructions[head..=last];
+        let found = MainLoop::count(body);
+        let is_better = best.is_none_or(|(best, _)| {
+            (found.mma, std::cmp::Reverse(found.total)) > (best.mma, std::cmp::Reverse(best.total))
+        });
+        if found.mma > 0 && is_better {
+            best = Some((found, body));
+        }
+    }
+    best.map(|(_, body)| body)
+}
+
+pub(crate) fn mnemonic(text: &str) -> &str {
     text.split_ascii_whitespace().next().unwrap_or_default()
 }
 

@@ -135,6 +135,9 @@ impl<'c> TileLoads<'c> {
     /// the other reading (a comment in LLVM) it does not, and rows past the operand's last are
     /// not stopped; they only ever reach rows or columns of C that nobody stores.
     ///
+    /// The constant is added beside the load, where LLVM makes it the instruction's immediate: a
+    /// sum that it moves out of the loop takes a register, or is added again in every step.
+    ///
     /// Through an address, the instruction adds a lane's 32 bits to 64 bits of a scalar. LLVM
     /// takes that form where it sees the lane's part widened beside the load.
     pub fn load(&self, emit: &Emit<'c>, index: usize) -> Value<'c, 'c> {
@@ -149,7 +152,7 @@ impl<'c> TileLoads<'c> {
                 let (register, constant) = placed.access(index);
                 let offset = match constant {
                     0 => register,
-                    _ => emit.add(register, emit.constant(32, constant)),
+                    _ => emit.add(emit.stay(register), emit.constant(32, constant)),
                 };
                 let scalar = placed.scalar(index);
                 let scalar = scalar.unwrap_or_else(|| emit.constant(32, 0));

@@ -40,6 +40,15 @@ impl<'c> Window<'c> {
     }
 }
 
+/// Whether LLVM joins any two accesses of `bytes` at these offsets from one register by an addition.
+pub fn any_adds(offsets: &[i64], bytes: i64) -> bool {
+    let added = |(index, one): (usize, &i64)| {
+        let others = &offsets[..index];
+        others.iter().any(|other| adds(*one, *other, bytes))
+    };
+    offsets.iter().enumerate().any(added)
+}
+
 /// Whether LLVM joins accesses of `bytes` at these offsets by an addition.
 fn adds(a: i64, b: i64, bytes: i64) -> bool {
     let aligned = a % bytes == 0 && b % bytes == 0;
@@ -58,7 +67,7 @@ fn adds(a: i64, b: i64, bytes: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::adds;
+    use super::{adds, any_adds};
 
     #[test]
     fn what_both_forms_miss_is_joined_by_an_addition() {
@@ -70,5 +79,6 @@ mod tests {
         assert!(adds(1024, 1028, 4) && !adds(1020, 1016, 4));
         // Too far from one another to be joined, or of a width that is not.
         assert!(!adds(8, 2056 * 8, 8) && !adds(4096, 4112, 16) && !adds(512, 514, 2));
+        assert!(any_adds(&[0, 2048, 2304], 8) && !any_adds(&[0, 512, 1024], 8));
     }
 }

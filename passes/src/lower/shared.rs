@@ -5,12 +5,13 @@ use super::{
     address::Placed,
     emit::{Emit, LDS},
     fold::hold_order,
+    pairs::any_adds,
     registers::arrange,
 };
 use crate::{PassError, plan, rewrite};
 use melior::ir::{
     Attribute, Region, Value,
-    operation::{OperationBuilder, OperationRef},
+    operation::{OperationBuilder, OperationRef, OperationResult},
 };
 use std::{collections::HashMap, ops::Range, rc::Rc};
 use tilefold_dialect::{
@@ -131,9 +132,21 @@ impl<'c> Lowering<'c, '_> {
         let base = shared.buffer(emit, buffer);
         let accesses = 0..(values / width) as usize;
         let addresses = self.addresses(&shared, &layout, width, accesses)?;
-        for (piece, (register, constant)) in pieces.into_iter().zip(addresses) {
-            let pointer = emit.offset_by(emit.offset(base, register), constant);
-            emit.store(piece, pointer, i64::from(atom.bits) / 8);
+        let bytes = i64::from(atom.bits) / 8;
+        // Of a register that is a sum LLVM would count one part to the base, in front of the loop,
+        // and add the other in every step. Where it adds to join stores, all sums are in front.
+        let stays = |register| {
+            let through = |(other, offset): &(_, i64)| (*other == register).then_some(*offset);
+            let offsets: Vec<i64> = addresses.iter().filter_map(through).collect();
+            is_sum(register) && !any_adds(&offsets, bytes)
+        };
+        for (piece, (register, constant)) in pieces.into_iter().zip(&addresses) {
+            let register = match stays(*register) {
+                true => emit.stay(*register),
+                false => *register,
+            };
+            let pointer = emit.offset_by(emit.offset(base, register), *constant);
+            emit.store(piece, pointer, bytes);
         }
         Ok(())
     }
@@ -196,4 +209,10 @@ impl<'c> Lowering<'c, '_> {
         })?;
         Ok(accesses.map(|index| address.access(index)).collect())
     }
+}
+
+/// Whether a register is the sum of two others.
+fn is_sum(register: Value<'_, '_>) -> bool {
+    OperationResult::try_from(register)
+        .is_ok_and(|result| rewrite::name(result.owner()) == "llvm.add")
 }
