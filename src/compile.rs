@@ -91,6 +91,7 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
     let start = Instant::now();
     let search = Search::new(spec, &[]);
     let (mut search_ms, mut spilled, mut layout_work) = (0.0, 0, 0);
+    let (mut searches, mut plans) = (0, 0);
     let mut limits = Limits::default();
     let mut best: Option<Compiled> = None;
     for _ in 0..=RETRIES {
@@ -109,6 +110,8 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
         limits.layouts.work = limits.layouts.work.saturating_sub(spent);
         layout_work += spent;
         spilled += found.search.scores.iter().filter(|it| it.spills()).count();
+        plans += found.search.scores.len();
+        searches += 1;
         limits.spare_vgprs = found.search.spare_vgprs(limits.spare_vgprs);
         if best
             .as_ref()
@@ -122,6 +125,8 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
     }
     let mut kept = best.expect("without spare registers the search proposes something");
     kept.search.spilled = spilled;
+    kept.search.compiled = plans;
+    kept.search.searches = searches;
     kept.search.layout_work = layout_work;
     kept.compile_ms.plan = search_ms;
     kept.compile_ms.total = start.elapsed().as_secs_f64() * 1e3;
@@ -148,6 +153,8 @@ fn decide(proposals: Proposals, options: &CompileOptions) -> Result<Option<Compi
             scores,
             kept: best,
             spilled: 0,
+            compiled: 0,
+            searches: 0,
             layout_work: 0,
         };
         kept
@@ -224,6 +231,10 @@ pub struct Searched {
     /// Plans that were compiled, in this search and those before, and refused because their
     /// registers went to memory.
     pub spilled: usize,
+    /// Plans that were compiled in all searches, at most three in each.
+    pub compiled: usize,
+    /// Searches: one, and where all that it proposed spilled, those after it.
+    pub searches: usize,
     /// Work of the searches for places in LDS, of this search and those before; see
     /// [`tilefold_passes::search::layouts::Limits`].
     pub layout_work: u64,

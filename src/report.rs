@@ -44,6 +44,9 @@ pub struct RunReport {
 impl CompileReport {
     /// The report of a compiled kernel.
     pub fn new(compiled: &Compiled) -> Self {
+        let of = &compiled.code.resources;
+        let went = [of.vgpr_spills, of.sgpr_spills, of.scratch_bytes];
+        let searched = [compiled.search.compiled, compiled.search.searches];
         Self {
             arch: compiled.manifest.arch.clone(),
             kernel: compiled.manifest.kernel.clone(),
@@ -51,7 +54,7 @@ impl CompileReport {
             occupancy: occupancy(compiled),
             workgroup_waves: waves(compiled),
             plan: compiled.manifest.spec.clone(),
-            warnings: spills(compiled).into_iter().collect(),
+            warnings: spills(went, searched).into_iter().collect(),
             compile_ms: compiled.compile_ms,
         }
     }
@@ -72,10 +75,11 @@ impl CompileReport {
         );
         row(
             "spills",
-            format!(
-                "{} VGPRs, {} SGPRs, {} bytes of scratch",
-                resources.vgpr_spills, resources.sgpr_spills, resources.scratch_bytes
-            ),
+            spilled([
+                resources.vgpr_spills,
+                resources.sgpr_spills,
+                resources.scratch_bytes,
+            ]),
         );
         row("LDS", format!("{} bytes", resources.lds_bytes));
         row(
@@ -181,21 +185,37 @@ fn limit(limit: Limit) -> &'static str {
     }
 }
 
-/// A warning where registers go to memory.
-fn spills(compiled: &Compiled) -> Option<String> {
-    let resources = &compiled.code.resources;
-    let spilled = resources.vgpr_spills;
-    (spilled > 0 || resources.scratch_bytes > 0).then(|| {
-        let refused = match compiled.search.spilled {
-            0 | 1 => String::new(),
-            plans => format!("; so did those of all {plans} plans that were compiled"),
-        };
-        format!(
-            "{spilled} registers go to {} bytes of memory a lane{refused}: take a smaller tile or \
-             more waves",
-            resources.scratch_bytes
-        )
-    })
+/// Vector and scalar registers that were spilled, and bytes of memory, in a line.
+fn spilled([vectors, scalars, bytes]: [u32; 3]) -> String {
+    // Without memory there is nowhere else.
+    let to = match (scalars, bytes) {
+        (1.., 0) => " to lanes of VGPRs",
+        _ => "",
+    };
+    format!("{vectors} VGPRs, {scalars} SGPRs{to}, {bytes} bytes of scratch")
+}
+
+/// A warning where so many vector and scalar registers go to so many bytes of memory. `compiled`
+/// plans were compiled in so many `searches`.
+fn spills([vectors, scalars, bytes]: [u32; 3], [compiled, searches]: [usize; 2]) -> Option<String> {
+    // Scalars go to lanes of vector registers first.
+    if vectors == 0 && bytes == 0 {
+        return None;
+    }
+    // What spills is only kept where all do.
+    let all = match [compiled, searches] {
+        [0 | 1, _] => String::new(),
+        [_, 1] => format!("; so do those of all {compiled} plans that were compiled"),
+        _ => format!("; so do those of all {compiled} plans compiled in {searches} searches"),
+    };
+    let scalars = match scalars {
+        0 => String::new(),
+        count => format!(" ({count} scalar ones go to lanes of vector registers, or there too)"),
+    };
+    Some(format!(
+        "{vectors} vector registers go to {bytes} bytes of memory a lane{scalars}{all}: take a \
+         smaller tile or more waves"
+    ))
 }
 
 /// The choices of a completed spec that people ask for first, in a line.
@@ -296,5 +316,35 @@ impl RunReport {
             text.push_str(note);
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spills;
+
+    #[test]
+    fn lanes_of_registers_are_no_memory() {
+        assert_eq!(spills([0; 3], [6, 2]), None);
+        assert_eq!(spills([0, 76, 0], [6, 3]), None);
+        assert_eq!(
+            super::spilled([0, 76, 0]),
+            "0 VGPRs, 76 SGPRs to lanes of VGPRs, 0 bytes of scratch"
+        );
+        assert_eq!(
+            super::spilled([0, 0, 0]),
+            "0 VGPRs, 0 SGPRs, 0 bytes of scratch"
+        );
+        let memory = spills([3, 0, 16], [9, 3]).unwrap();
+        assert!(memory.starts_with("3 vector registers go to 16 bytes of memory a lane; so do"));
+        assert!(
+            memory.contains("all 9 plans compiled in 3 searches"),
+            "{memory}"
+        );
+        let both = spills([3, 2, 16], [1, 1]).unwrap();
+        assert!(
+            both.contains("(2 scalar ones go to lanes of vector registers"),
+            "{both}"
+        );
     }
 }

@@ -68,8 +68,11 @@ fn explain(spec: &Spec, compiled: &Compiled, explained: Option<&Explained>) -> V
         "why": explained.map(choices::value),
         "copies": copies::own(spec, compiled),
         "addresses": addresses::groups(compiled),
+        "address_arithmetic": addresses::left_in_loop(compiled),
         "finalists": finalists.collect::<Vec<_>>(),
         "spilled": search.spilled,
+        "compiled": search.compiled,
+        "searches": search.searches,
         "not_modelled": not_modelled(compiled),
     });
     if let Some(proposal) = kept {

@@ -69,6 +69,7 @@ fn explanations_are_text_and_json() {
         "LDS tile of B: ",
         "all that the rules reach",
         "Pareto set",
+        "compiled, no vector instruction of the main loop computes an address",
     ] {
         assert!(text.contains(said), "{said}");
     }
@@ -77,6 +78,7 @@ fn explanations_are_text_and_json() {
         "raw JSON in {text}"
     );
     let json = json("specs/gemm.toml");
+    assert_eq!(json["address_arithmetic"], 0);
     let finalists = json["finalists"].as_array().unwrap();
     assert_eq!(finalists.iter().filter(|it| it["kept"] == true).count(), 1);
     assert!(finalists[0]["choices"]["lead"].is_string());

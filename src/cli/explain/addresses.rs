@@ -5,6 +5,7 @@ use tilefold::Compiled;
 use tilefold_address::{Chain, Origin, Step};
 use tilefold_dialect::atoms::{Direction, Space};
 use tilefold_passes::{Addresses, addresses};
+use tilefold_rocdl::{address_arithmetic, disassemble};
 
 /// The accesses of one kind to one operand's tile.
 #[derive(Serialize)]
@@ -38,6 +39,15 @@ pub struct OneChain {
     pub terms: Vec<String>,
     /// The rules.
     pub steps: Vec<Step>,
+}
+
+/// Vector instructions of the compiled main loop that compute addresses; None where its code cannot
+/// be read back.
+pub fn left_in_loop(compiled: &Compiled) -> Option<usize> {
+    let manifest = &compiled.manifest;
+    let code = &compiled.code.hsaco;
+    let instructions = disassemble(code, &compiled.plan.kernel, &manifest.arch).ok()?;
+    Some(address_arithmetic(&instructions))
 }
 
 /// All groups of a compiled kernel; none of loads that do not go through descriptors.
@@ -79,12 +89,13 @@ fn one(access: usize, chain: &Chain) -> OneChain {
     }
 }
 
-/// The groups as lines; with the chains where they are asked for.
-pub fn lines(groups: &[Group], chains: bool) -> Vec<String> {
+/// The groups as lines, with the chains where they are asked for; then what the compiled loop has
+/// left of them.
+pub fn lines(groups: &[Group], left: Option<usize>, chains: bool) -> Vec<String> {
     let registers: usize = groups.iter().map(|group| group.registers).sum();
     let mut lines = vec![format!(
-        "\naddresses: {registers} registers hold the offsets of all accesses below, computed before \
-         the loop (equal ones are the code generator's to merge):"
+        "\naddresses: {registers} registers are to hold the offsets of all accesses below, computed \
+         before the loop (equal ones are the code generator's to merge):"
     )];
     for group in groups {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
@@ -123,5 +134,31 @@ pub fn lines(groups: &[Group], chains: bool) -> Vec<String> {
             }
         }
     }
+    lines.extend(left.map(left_over));
     lines
+}
+
+/// What the compiled loop has left, in a line.
+fn left_over(left: usize) -> String {
+    match left {
+        0 => "  compiled, no vector instruction of the main loop computes an address".into(),
+        1 => "  compiled, 1 vector instruction of the main loop still computes an address".into(),
+        _ => format!(
+            "  compiled, {left} vector instructions of the main loop still compute addresses"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn what_the_loop_computes_is_said() {
+        let last = |left| lines(&[], left, false).pop().unwrap();
+        assert!(last(Some(0)).contains("no vector instruction"));
+        assert!(last(Some(1)).contains("1 vector instruction of the main loop still computes"));
+        assert!(last(Some(30)).contains("30 vector instructions of the main loop still compute"));
+        assert!(last(None).contains("0 registers are to hold"));
+    }
 }

@@ -55,8 +55,12 @@ pub fn text(
             }
             if search.spilled > 0 {
                 lines.push(format!(
-                    "refused because registers went to memory: {} of the plans compiled",
-                    search.spilled
+                    "registers went to memory in {} of {} plans compiled in {} search{} of at most \
+                     three each",
+                    search.spilled,
+                    search.compiled,
+                    search.searches,
+                    if search.searches == 1 { "" } else { "es" }
                 ));
             }
             beaten(schedules, &mut lines);
@@ -68,7 +72,11 @@ pub fn text(
         why(explained, &mut lines);
     }
     carried(&own(spec, compiled), &mut lines);
-    lines.extend(addresses::lines(&addresses::groups(compiled), chains));
+    lines.extend(addresses::lines(
+        &addresses::groups(compiled),
+        addresses::left_in_loop(compiled),
+        chains,
+    ));
     for (name, place) in ["A", "B"].into_iter().zip(places) {
         if let Some(found) = place {
             placed(name, found, &mut lines);
@@ -357,7 +365,10 @@ fn finalist(proposal: &Proposal, score: &Score, kept: bool) -> String {
 /// What goes through memory: registers, and bytes of it.
 fn spilled(score: &Score) -> String {
     if !score.spills() {
-        return "no spills".into();
+        return match score.sgpr_spills {
+            0 => "no spills".into(),
+            count => format!("{count} SGPRs spilled to lanes of VGPRs, nothing to memory"),
+        };
     }
     format!(
         "{} VGPRs and {} SGPRs spilled, {} bytes of scratch",
@@ -386,10 +397,11 @@ fn placed(name: &str, found: &LayoutSearch, lines: &mut Vec<String>) {
     lines.push(format!("\nLDS tile of {name}: {}", candidate(&found.best)));
     let enumerated = &found.enumerated;
     lines.push(format!(
-        "  of {} placements with {} copies, {} pairs: {}",
+        "  of {} placements with {} copies, {} pair{}: {}",
         enumerated.placements,
         enumerated.copies,
         enumerated.pairs,
+        if enumerated.pairs == 1 { "" } else { "s" },
         match found.complete {
             true => "all that the rules reach",
             false => "the search stopped at its limits before the rules were exhausted",
@@ -410,17 +422,19 @@ fn placed(name: &str, found: &LayoutSearch, lines: &mut Vec<String>) {
     let (first, rest) = found.pareto.split_at(found.pareto.len().min(PARETO));
     if found.pareto.len() > 1 {
         lines.push(format!(
-            "  Pareto set: {} pairs that no other matches in every figure:",
-            found.pareto.len()
+            "  Pareto set: {} pairs that no other{} matches in every figure:",
+            found.pareto.len(),
+            match found.complete {
+                true => String::new(),
+                false => format!(" of the {} that were looked at", enumerated.pairs),
+            }
         ));
         lines.extend(first.iter().map(|it| format!("    {}", candidate(it))));
         if !rest.is_empty() {
             lines.push(format!("    and {} more, in the JSON report", rest.len()));
         }
     } else {
-        lines.push(
-            "  no other pair is better in any figure: the best is the whole Pareto set".into(),
-        );
+        lines.push(format!("  {}", alone(found.complete, enumerated.pairs)));
     }
     if let Some(proof) = &found.zero_conflict_proof {
         lines.push(format!(
@@ -429,6 +443,19 @@ fn placed(name: &str, found: &LayoutSearch, lines: &mut Vec<String>) {
              and swizzles that the rules reach)",
             proof.at_widest, proof.least_cycles, proof.free_with_more_instructions
         ));
+    }
+}
+
+/// What is known where no pair but the best is in the Pareto set of those that were looked at.
+fn alone(complete: bool, pairs: usize) -> String {
+    match (complete, pairs) {
+        (true, _) => {
+            "no other pair is better in any figure: the best is the whole Pareto set".into()
+        }
+        (false, 0 | 1) => "no other pair was looked at".into(),
+        (false, _) => {
+            format!("of the {pairs} pairs that were looked at no other is better in any figure")
+        }
     }
 }
 
@@ -453,4 +480,17 @@ fn candidate(of: &Candidate) -> String {
         );
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alone;
+
+    #[test]
+    fn only_all_pairs_are_a_whole_set() {
+        let whole = |complete, pairs| alone(complete, pairs).contains("whole Pareto set");
+        assert!(whole(true, 1) && whole(true, 9) && !whole(false, 1) && !whole(false, 9));
+        assert_eq!(alone(false, 1), "no other pair was looked at");
+        assert!(alone(false, 9).contains("of the 9 pairs"));
+    }
 }
