@@ -38,6 +38,19 @@ fn tile_that_does_not_fit_the_lds() {
     insta::assert_snapshot!(refusal("lds_too_large", &spec));
 }
 
+/// What is left open of LDS has padding by default, which is not what keeps the tile from being
+/// built.
+#[test]
+fn registers_refuse_and_not_the_padding_that_nobody_asked_for() {
+    let problem = PROBLEM.replace("accumulate = \"f16\"", "accumulate = \"f32\"");
+    let spec = format!(
+        "arch = \"gfx1201\"\n{problem}\n[tile]\nblock = [256, 256, 64]\nwaves = [4, 4]\n\n[lds]\n\
+         buffers = 1\n\n[schedule]\nprefetch = \"interleaved\"\ngroup_rows = 8\ncadence = 10\n\
+         ahead = 27\nlead = \"a\"\ncommit = \"end\"\npriority = false\n"
+    );
+    insta::assert_snapshot!(refusal("registers", &spec));
+}
+
 #[test]
 fn layout_that_does_not_parse() {
     let spec =

@@ -167,7 +167,8 @@ impl<'a> Search<'a> {
                 (kernels.into_iter().map(|it| (it, None)).collect(), None)
             }
             Err(refused) => {
-                if let Some(error) = nothing_left(spec, &open.fixed, &refused) {
+                let padding = default.is_err() && !refused.contains_key(&Reason::TooMuchLds);
+                if let Some(error) = nothing_left(spec, &open, &refused, padding) {
                     return Err(error);
                 }
                 // What the rules do not reach may still be built as it is said and by default.
@@ -327,19 +328,31 @@ fn fixed(plan: &PartialPlan, atom: &MmaAtom) -> Vec<Leaf> {
 }
 
 /// The error where what a spec says of its tile leaves nothing that can be built. A block that is
-/// said whole, or not at all, is judged by the plan's own check.
-fn nothing_left(spec: &Spec, fixed: &[Leaf], refused: &Refused) -> Option<SpecError> {
+/// said whole, or not at all, is judged by the plan's own check; unless that judges the `padding`
+/// alone which the plan has by default, and with which nothing was refused.
+fn nothing_left(
+    spec: &Spec,
+    open: &Open<'_>,
+    refused: &Refused,
+    padding: bool,
+) -> Option<SpecError> {
     let block = spec.plan.tile.block;
-    if block.is_open() || block.whole().is_some() || refused.is_empty() {
+    let judged = block.is_open() || block.whole().is_some();
+    if refused.is_empty() || (judged && !(padding && fits_unpadded(spec))) {
         return None;
     }
-    let said: Vec<String> = fixed.iter().map(Leaf::to_string).collect();
+    let said: Vec<String> = open.fixed.iter().map(Leaf::to_string).collect();
     let mut reasons: Vec<(Reason, usize)> = refused.iter().map(|(why, n)| (*why, *n)).collect();
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let tried: usize = reasons.iter().map(|(_, count)| count).sum();
+    let least = schedules::refusal(open);
+    let figures = |why: &Reason| {
+        let refusal = least.filter(|least| least.reason == *why)?;
+        Some(format!(" ({} of {})", refusal.need?, refusal.limit?))
+    };
     let why: Vec<String> = reasons
         .iter()
-        .map(|(why, count)| format!("{count} for {why}"))
+        .map(|(why, count)| format!("{count} for {why}{}", figures(why).unwrap_or_default()))
         .collect();
     Some(spec.error(
         "tile.block",
@@ -350,4 +363,13 @@ fn nothing_left(spec: &Spec, fixed: &[Leaf], refused: &Refused) -> Option<SpecEr
         ),
         "leave more open, or change what is said",
     ))
+}
+
+/// Whether a plan can be completed once what the spec leaves open of the layouts in LDS has no
+/// padding.
+fn fits_unpadded(spec: &Spec) -> bool {
+    let mut plain = spec.clone();
+    plain.plan.lds.a.get_or_insert(LdsLayout::None);
+    plain.plan.lds.b.get_or_insert(LdsLayout::None);
+    Plan::complete(&plain).is_ok()
 }

@@ -228,6 +228,13 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, limits: &Limits) -> Optio
     })
 }
 
+/// What refuses the kernel that a search starts from, the smallest with the choices already made,
+/// with the figure that does; none where it can be built.
+pub fn refusal(open: &Open<'_>) -> Option<Refusal> {
+    let mut weigher = Weigher::new(open)?;
+    judge(open, &mut weigher, &super::start(open)).err()
+}
+
 /// The figures of a kernel, or what refuses it with the figure that does.
 fn judge(
     open: &Open<'_>,

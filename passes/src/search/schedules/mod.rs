@@ -24,7 +24,7 @@ mod rules;
 mod weigh;
 mod widths;
 
-pub use alternatives::{Alternatives, Decided, Refusal, Why, alternatives};
+pub use alternatives::{Alternatives, Decided, Refusal, Why, alternatives, refusal};
 pub use figures::{Figures, Weighed};
 pub use finalists::FINALISTS;
 pub(super) use grid::Grid;
