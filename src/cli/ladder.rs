@@ -5,6 +5,7 @@ use clap::Args;
 use comfy_table::{Table, presets::UTF8_FULL_CONDENSED};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use tilefold::{
     CompileOptions, Compiled, Error, Extent, Outcome, RunOptions, compile,
     ladder::{Step, steps},
@@ -173,12 +174,46 @@ fn text(arguments: &Arguments, rungs: &[Rung]) -> String {
              compiled for it, with narrower accesses."
         );
     }
+    let rungs = rungs.iter();
+    let found = rungs.map(|rung| (&rung.published.name[..], &rung.ours.outcome.checks));
+    if let Some(findings) = findings(found) {
+        text += &format!("\nThe simulator's checks found (docs/simulator.md): {findings}.");
+    }
     text
+}
+
+/// What the checks found in every step in which they found anything; warnings are of it, which do
+/// not make a result wrong.
+fn findings<'a>(
+    steps: impl Iterator<Item = (&'a str, &'a BTreeMap<&'static str, u64>)>,
+) -> Option<String> {
+    let found = steps.filter_map(|(step, checks)| {
+        let found = checks.iter().filter(|(_, count)| **count > 0);
+        let found: Vec<String> = found
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
+        (!found.is_empty()).then(|| format!("step {step}: {}", found.join(", ")))
+    });
+    let found: Vec<String> = found.collect();
+    (!found.is_empty()).then(|| found.join("; "))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::verdict;
+    use super::{findings, verdict};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn warnings_are_counted_step_by_step() {
+        let silent = BTreeMap::from([("range_reading", 0), ("lds_race", 0)]);
+        let warned = BTreeMap::from([("range_reading", 6), ("lds_race", 0)]);
+        let both = BTreeMap::from([("range_reading", 2), ("lds_race", 1)]);
+        assert_eq!(findings([("1", &silent)].into_iter()), None);
+        assert_eq!(
+            findings([("1", &warned), ("2", &silent), ("4", &both)].into_iter()).unwrap(),
+            "step 1: range_reading 6; step 4: lds_race 1, range_reading 2"
+        );
+    }
 
     #[test]
     fn only_what_is_exact_is_called_so() {
