@@ -28,7 +28,10 @@ pub struct Manifest {
     pub lds_bytes: u32,
     /// LDS bytes that the launch must add.
     pub dynamic_lds_bytes: u32,
-    /// What the code relies on without checking.
+    /// What the code relies on of its arguments without checking. Loads through buffer descriptors
+    /// also rely on the hardware's range check, with the scalar offset counted, as AMD's ISA guides
+    /// have it: a launcher that trusts LLVM's reading, by which it does not count, keeps memory
+    /// behind A and B readable as far as whole tiles reach.
     pub requirements: Vec<Requirement>,
     /// The completed spec.
     pub spec: Value,
