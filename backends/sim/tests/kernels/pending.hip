@@ -133,6 +133,33 @@ TWINS(near_added_twice) {
     else a[own() ^ 64] = 3;
 }
 
+// What was complete at the barrier before may be stored over.
+TWINS(near_later) {
+    uint old = a[own() ^ 64];
+    meet(false);
+    if (!right) a[own()] = x[own()];
+    asm volatile("" : "+v"(old)::"memory");
+    meet(false);
+    meet(false);
+    if (right) a[own()] = x[own()];
+    y[own()] = old;
+}
+
+// Who saw half of what one store wrote knows of the other half.
+TWINS(pair_stored) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        if (right) __hip_atomic_store((u64 *)a, 1ull << 32 | 1, __ATOMIC_RELAXED, AGENT);
+        else {
+            a[1] = 1;
+            raise(a);
+        }
+    } else if (block() == 1) {
+        await(a);
+        a[1] = 7;
+    }
+}
+
 // Who adds to a counter passes on what it found there, also where a later signal of the same wave,
 // which had not looked, was heard of first.
 TWINS(passed_on) {

@@ -6,23 +6,25 @@ use super::races::found_in;
 use super::{Build, builds, in_parallel_of};
 
 /// Between workgroups.
-const FAR: [&str; 6] = [
+const FAR: [&str; 7] = [
     "loaded",
     "loaded_then_added",
     "stored",
     "added",
     "first_of_two",
     "loaded_by_two",
+    "pair_stored",
 ];
 
 /// Within one, behind a barrier.
-const NEAR: [&str; 6] = [
+const NEAR: [&str; 7] = [
     "near_loaded",
     "near_loaded_then_added",
     "near_stored",
     "near_added",
     "near_first_of_two",
     "near_added_twice",
+    "near_later",
 ];
 
 fn found(kernel: &str, build: Build) -> Vec<&'static str> {
