@@ -320,17 +320,20 @@ fn every_instruction_in_scope_is_known() {
 
 #[test]
 fn what_is_not_known_is_named() {
-    let body = "s_mov_b32 s0, 1\nv_cvt_pk_u8_f32 v0, v1, v2, v3\nimage_load v0, v[0:1], s[0:7] \
-                dmask:0x1 dim:SQ_RSRC_IMG_2D";
+    let body = "s_mov_b32 s0, 1\nds_bvh_stack_rtn_b32 v0, v1, v2, v[3:6]\nimage_load v0, v[0:1], \
+                s[0:7] dmask:0x1 dim:SQ_RSRC_IMG_2D";
     let object = build::kernel("gfx1100", body);
     let unsupported = object.unsupported("k").unwrap();
     assert_eq!(unsupported.len(), 2);
-    assert_eq!(unsupported[0].instruction, "v_cvt_pk_u8_f32 v0, v1, v2, v3");
+    assert_eq!(
+        unsupported[0].instruction,
+        "ds_bvh_stack_rtn_b32 v0, v1, v2, v[3:6]"
+    );
     let mut simulator = tilefold_sim::Simulator::new();
     let launch = tilefold_sim::Launch::default();
     let error = simulator.launch(&object, "k", launch).unwrap_err();
     assert!(
-        error.to_string().contains("v_cvt_pk_u8_f32") && error.to_string().contains("0x"),
+        error.to_string().contains("ds_bvh_stack") && error.to_string().contains("0x"),
         "{error}"
     );
 }
@@ -355,11 +358,6 @@ fn modifiers_that_are_not_simulated_are_named() {
             "row_share",
         ),
         ("gfx1100", "v_sad_u8 v0, v1, v2, v3 clamp", "clamping"),
-        (
-            "gfx1100",
-            "v_dot2_f16_f16 v0, -v1, v2, v3",
-            "sign modifiers",
-        ),
         (
             "gfx1100",
             "v_dot2_f32_f16 v0, v1, v2, v3 op_sel:[1,0,0]",

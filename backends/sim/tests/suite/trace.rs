@@ -104,15 +104,15 @@ fn lines_of_the_source_stand_beside_instructions() {
 #[test]
 fn a_run_that_an_error_ends_leaves_its_trace() {
     // Workgroup 0, or 1, stops; both meet in an output, or not, which runs them one by one.
-    let unknown = "v_cvt_pk_u8_f32 v0, v1, v2, v3";
+    let unknown = "ds_bvh_stack_rtn_b32 v0, v1, v2, v[3:6]";
     for stopping in [0, 1] {
         for (meet, end, error) in [
-            ("", unknown, "unknown instruction `v_cvt_pk_u8_f32"),
+            ("", unknown, "unknown instruction `ds_bvh_stack_rtn_b32"),
             ("", "endless:\ns_branch endless", "without ending"),
             (
                 "global_store_b32 v5, v5, s[6:7]",
                 unknown,
-                "v_cvt_pk_u8_f32",
+                "ds_bvh_stack_rtn_b32",
             ),
         ] {
             let body = format!(
