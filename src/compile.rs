@@ -93,9 +93,13 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
     let (mut search_ms, mut spilled, mut layout_work) = (0.0, 0, 0);
     let (mut searches, mut plans) = (0, 0);
     let mut limits = Limits::default();
+    let mut left = limits.layouts.work;
     let mut best: Option<Compiled> = None;
     for _ in 0..=RETRIES {
         let lap = Instant::now();
+        // All searches for one spec share what there is to spend, and each leaves some of it to
+        // those that may follow.
+        limits.layouts.work = left - left / 3;
         let proposals = match search.plans(&limits) {
             // What more registers would take is no fault of the spec.
             Err(_) if best.is_some() => break,
@@ -105,9 +109,8 @@ pub fn compile(spec: &Spec, options: &CompileOptions) -> Result<Compiled, Error>
         let Some(found) = decide(proposals, options)? else {
             break;
         };
-        // All searches for one spec share what there is to spend.
         let spent = found.search.proposals.layout_work;
-        limits.layouts.work = limits.layouts.work.saturating_sub(spent);
+        left = left.saturating_sub(spent);
         layout_work += spent;
         spilled += found.search.scores.iter().filter(|it| it.spills()).count();
         plans += found.search.scores.len();
@@ -309,7 +312,7 @@ impl Score {
                 .layouts
                 .iter()
                 .flatten()
-                .filter(|found| !found.complete && found.best.cost.conflict_cycles > 0)
+                .filter(|found| found.is_cut_short())
                 .count(),
             conflict_cycles: proposal
                 .layouts

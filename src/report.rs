@@ -54,7 +54,10 @@ impl CompileReport {
             occupancy: occupancy(compiled),
             workgroup_waves: waves(compiled),
             plan: compiled.manifest.spec.clone(),
-            warnings: spills(went, searched).into_iter().collect(),
+            warnings: spills(went, searched)
+                .into_iter()
+                .chain(cut_short(compiled))
+                .collect(),
             compile_ms: compiled.compile_ms,
         }
     }
@@ -216,6 +219,22 @@ fn spills([vectors, scalars, bytes]: [u32; 3], [compiled, searches]: [usize; 2])
         "{vectors} vector registers go to {bytes} bytes of memory a lane{scalars}{all}: take a \
          smaller tile or more waves"
     ))
+}
+
+/// A warning for each tile whose place in LDS has conflicts, and whose search ended by its limits.
+fn cut_short(compiled: &Compiled) -> impl Iterator<Item = String> {
+    let search = &compiled.search;
+    let layouts = search.proposals.plans.get(search.kept);
+    let layouts = layouts.map(|plan| plan.layouts.each_ref());
+    let tiles = ["A", "B"].into_iter().zip(layouts.into_iter().flatten());
+    tiles.filter_map(|(operand, found)| {
+        let found = found.as_ref().filter(|found| found.is_cut_short())?;
+        Some(format!(
+            "a tile of {operand} in LDS has {} conflict cycles, and its search was cut short by its \
+             limits: say more of the plan, as of the tile, or the place itself",
+            found.best.cost.conflict_cycles
+        ))
+    })
 }
 
 /// The choices of a completed spec that people ask for first, in a line.

@@ -16,16 +16,29 @@ use tilefold_dialect::{
 };
 use tilefold_layout::Layout;
 
-/// Searches that share their limits, and what they found.
+/// The tiles of several kernels, whose searches share their limits.
 pub(super) struct Placing<'a> {
     open: &'a Open<'a>,
     spec: &'a Spec,
-    searches: Searches,
-    found: &'a mut Placed,
+    placed: &'a mut Placed,
+    /// Work of the searches before.
+    before: u64,
 }
 
-/// What searches have found.
-pub(super) type Placed = Vec<(Tile, Option<LayoutSearch>)>;
+/// What searches have found, and those that go on from it.
+pub(super) struct Placed {
+    searches: Searches,
+    found: Vec<(Tile, Option<LayoutSearch>)>,
+}
+
+impl Default for Placed {
+    fn default() -> Self {
+        Self {
+            searches: Searches::new(Limits::default(), 0),
+            found: Vec::new(),
+        }
+    }
+}
 
 /// A tile whose place is open: how it is used, and where the spec says that the layouts of its copy.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,33 +48,34 @@ pub(super) struct Tile {
 }
 
 impl<'a> Placing<'a> {
-    /// For kernels with these choices, which share what there is to spend on what is not `found`
+    /// For kernels with these choices, which share what there is to spend on what is not `placed`
     /// yet.
     pub fn new<'c>(
         open: &'a Open<'a>,
         spec: &'a Spec,
         limits: Limits,
-        found: &'a mut Placed,
+        placed: &'a mut Placed,
         kernels: impl Iterator<Item = &'c Choices>,
     ) -> Self {
         let mut uses: Vec<Tile> = Vec::new();
         for usage in kernels.flat_map(|it| uses_of(open, spec, it)).flatten() {
-            let known = found.iter().any(|(known, _)| *known == usage);
+            let known = placed.found.iter().any(|(known, _)| *known == usage);
             if !known && !uses.contains(&usage) {
                 uses.push(usage);
             }
         }
+        placed.searches.go_on(limits, uses.len());
         Self {
             open,
             spec,
-            searches: Searches::new(limits, uses.len()),
-            found,
+            before: placed.searches.work(),
+            placed,
         }
     }
 
-    /// Work of all searches so far.
+    /// Work of these searches so far.
     pub fn work(&self) -> u64 {
-        self.searches.work()
+        self.placed.searches.work() - self.before
     }
 
     /// Finds where the tiles of both operands lie, and writes it into the plan; not where the
@@ -88,14 +102,18 @@ impl<'a> Placing<'a> {
     }
 
     fn search(&mut self, usage: Tile) -> Option<LayoutSearch> {
-        if let Some((_, known)) = self.found.iter().find(|(known, _)| *known == usage) {
+        let Placed {
+            searches,
+            found: all,
+        } = &mut *self.placed;
+        if let Some((_, known)) = all.iter().find(|(known, _)| *known == usage) {
             return known.clone();
         }
         let found = {
             let copy = usage.copy.as_ref().map(|copy| copy.each_ref());
-            self.searches.search_with(&usage.usage, copy).ok()
+            searches.search_with(&usage.usage, copy).ok()
         };
-        self.found.push((usage, found.clone()));
+        all.push((usage, found.clone()));
         found
     }
 }

@@ -8,6 +8,9 @@ pub struct Limits {
     /// Work of all searches together, in steps of one offset each: matches tried, terms made and
     /// accesses counted come to so many.
     pub work: u64,
+    /// Work that each search has for itself, however little those before have left: enough for
+    /// plain rows, their swizzles and the copies whose loads touch fewest cache lines.
+    pub least: u64,
     /// Nodes of one e-graph.
     pub nodes: usize,
     /// Rounds of all rules in one e-graph. Swizzles grow by one bit in two rounds.
@@ -17,7 +20,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            work: 250_000_000,
+            work: 125_000_000,
+            least: 5_000_000,
             nodes: 40_000,
             rounds: 24,
         }
@@ -25,11 +29,13 @@ impl Default for Limits {
 }
 
 /// Steps of a match that rules find, and of a right side that they make of one.
-pub(super) const MATCH: u64 = 100;
+pub(super) const MATCH: u64 = 50;
 /// Steps of a right side that is new: of its terms, of what these mean, and of explaining it.
 pub(super) const RIGHT: u64 = 2_000;
 /// Steps of a copy, apart from its loads.
 pub(super) const COPY: u64 = 2_000;
+/// Steps of one lane's load, when the cache lines of a wave's loads are counted.
+pub(super) const LOAD: u64 = 4;
 /// Steps of a pair of a placement and a copy, apart from its accesses.
 pub(super) const PAIR: u64 = 50;
 

@@ -2,7 +2,7 @@
 
 use super::{
     LayoutError,
-    budget::{COPY, Work},
+    budget::{COPY, LOAD, Work},
     conflicts::table,
 };
 use crate::{access::Coordinates, tiling::copy_layout};
@@ -238,8 +238,7 @@ impl Copy {
             ],
         )?;
         let values = domain.pair(&[(domain.load, 1)], &[(raked, domain.load)])?;
-        let loads = usage.tile[0] * usage.tile[1] / domain.load;
-        domain.work.spend(COPY + 4 * loads.unsigned_abs());
+        domain.work.spend(COPY);
         let commit = copy_layout(&threads, &values, usage.tile).ok()?;
         Coordinates::new(&commit, usage.tile).ok()?;
         Some(Self {
@@ -339,16 +338,21 @@ fn cache_lines(domain: &Domain, whole: &Layout) -> Option<i64> {
         return None;
     }
     let line = (i64::from(usage.machine.cache_line) / domain.bytes).max(1);
+    // Loads of one wave touch as many where their values differ by whole cache lines.
+    let mut starts = vec![0; line as usize];
+    groups.for_each(|group| starts[(group[0].1 % line) as usize] += 1);
+    let starts = (0..).zip(starts).filter(|(_, loads)| *loads > 0);
     let mut total = 0;
     for wave in threads.chunks(usage.machine.wave as usize) {
-        for value in groups.clone().map(|group| group[0]) {
+        for (start, loads) in starts.clone() {
+            domain.work.spend(LOAD * wave.len() as u64);
             let places = wave
                 .iter()
-                .map(|thread| (thread.0 + value.0, (thread.1 + value.1) / line));
+                .map(|thread| (thread.0, (thread.1 + start) / line));
             let mut touched: Vec<(i64, i64)> = places.collect();
             touched.sort_unstable();
             touched.dedup();
-            total += touched.len() as i64;
+            total += loads * touched.len() as i64;
         }
     }
     Some(total)

@@ -96,6 +96,9 @@ struct Writes {
 /// Pairs with the same number of instructions, by what they are weighed in the order of.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Batch {
+    /// Whether it is not of plain rows, with or without a swizzle, and the fewest cache lines, which
+    /// always go together and are always weighed.
+    far: bool,
     padded: bool,
     instructions: i64,
     figures: (i64, i64),
@@ -195,8 +198,8 @@ impl<'a> Pairs<'a> {
             }
         }
         work.allow(until);
-        // What is widest and loads best goes first, and what is padded last: in the order of what
-        // may be best, should there not be work enough for all.
+        // What is near goes first, then what is widest and loads best, and what is padded last: in
+        // the order of what may be best, should there not be work enough for all.
         batches.sort_unstable();
         let mut best: Vec<Option<Pair>> = vec![None; self.members.placements.len()];
         let mut front: Vec<Pair> = Vec::new();
@@ -205,7 +208,11 @@ impl<'a> Pairs<'a> {
             let writes = &mut group.writes[batch.writes];
             for (placement, read) in &mut group.widths[batch.width].1 {
                 if work.is_over() && self.enumerated > 0 {
-                    self.complete = false;
+                    // What is left need not be weighed where it cannot be the best.
+                    let free = best.iter().flatten().filter(|it| it.class == Class::Free);
+                    let least = free.map(|it| (it.cost.instructions, it.cost.cache_lines));
+                    let it = (batch.instructions, batch.figures.0);
+                    self.complete &= least.min().is_some_and(|least| batch.padded || least < it);
                     break 'all;
                 }
                 let what = &self.members.placements[*placement].what;
@@ -259,7 +266,11 @@ impl<'a> Pairs<'a> {
         let most = [domain.fragment, domain.widest()];
         let reads = counter.side(inner, &mut parts, fragments, Access::Read, most[0])?;
         let mut writes: Vec<Writes> = Vec::new();
-        for (copy, member) in self.members.copies.iter().enumerate() {
+        // Those that load best first, should there not be work enough for all.
+        let mut copies: Vec<usize> = (0..self.members.copies.len()).collect();
+        copies.sort_by_key(|copy| self.members.copies[*copy].what.cache_lines);
+        for copy in copies {
+            let member = &self.members.copies[copy];
             if domain.work.is_over() && !writes.is_empty() {
                 self.complete = false;
                 break;
@@ -300,6 +311,9 @@ impl<'a> Pairs<'a> {
         number: usize,
         batches: &mut Vec<Batch>,
     ) {
+        let copies = self.members.copies.iter();
+        let least = copies.map(|copy| copy.what.cache_lines).min();
+        let least = least.unwrap_or_default();
         for (width, (swizzle, placements)) in group.widths.iter().enumerate() {
             let Some(read) = counter.instructions(&group.reads, *swizzle) else {
                 continue;
@@ -310,6 +324,7 @@ impl<'a> Pairs<'a> {
                 };
                 let padding = |(it, _): &Reads| self.members.placements[*it].what.padding;
                 batches.push(Batch {
+                    far: number > 0 || writes.figures.0 > least,
                     padded: placements.first().map_or(0, padding) > 0,
                     instructions: read + write,
                     figures: writes.figures,

@@ -139,6 +139,13 @@ impl Searches {
         }
     }
 
+    /// Room for so many more searches, with limits of their own.
+    pub fn go_on(&mut self, limits: Limits, searches: usize) {
+        let work = self.work.spent().saturating_add(limits.work);
+        self.limits = Limits { work, ..limits };
+        self.waiting = searches;
+    }
+
     /// Work that was counted, as [`Limits::work`] has it.
     pub fn work(&self) -> u64 {
         self.work.spent()
@@ -175,7 +182,7 @@ impl Searches {
         let spent = self.work.spent();
         // As much as each of those to come will have at least: what one leaves, the others share.
         let left = self.limits.work.saturating_sub(spent);
-        let share = left / (self.waiting as u64 + 1);
+        let share = (left / (self.waiting as u64 + 1)).max(self.limits.least);
         let start = format!("(lds (hold rows) (carry (along {})))", domain.along_threads);
         let start: RecExpr<Term> = start.parse().expect("it is a term of the language");
         let known = self
@@ -188,7 +195,7 @@ impl Searches {
             self.graphs.len() - 1
         });
         let found = &mut self.graphs[known];
-        self.work.allow(spent + share - share / 8);
+        self.work.allow(spent.saturating_add(share - share / 8));
         let given = copy.map(|copy| Copy::given(&domain, copy).ok_or_else(nothing));
         let given = given.transpose()?.map(|copy| found.members.with_copy(copy));
         let pairs = Pairs::new(given.as_ref().unwrap_or(&found.members), &domain);
@@ -201,29 +208,33 @@ impl Searches {
             .parse()
             .expect("it is printed from terms of the language");
         let explanation = explain::steps(found.graph.explain_equivalence(&start, &goal));
-        self.work.allow(spent + share);
+        self.work.allow(spent.saturating_add(share));
         let complete = found.complete && pairs.complete;
         report::report(&domain, &pairs, explanation, complete, RUNNERS_UP).ok_or_else(nothing)
     }
 }
 
 impl Saturated {
-    /// All that the rules lead to. Should they lead too far, it is what is near, plain rows and
-    /// their swizzles, and of the rest as much as there is work for after that.
+    /// Swizzles of plain rows, then the copies near to them, then all that the rules lead to: as
+    /// much of it as there is work for.
     fn new(domain: &Rc<Domain>, start: &RecExpr<Term>, limits: &Limits, share: u64) -> Self {
         let work = &domain.work;
-        let empty = || {
-            let domain = Rc::clone(domain);
-            Graph::new(Meaning { domain }).with_explanations_enabled()
-        };
-        work.allow(work.spent() + share / 3);
-        let (mut graph, complete) = saturate(empty(), start, limits, rules());
-        if !complete {
-            let near = rules().filter(|rule| !FAR.contains(&rule.name));
-            work.allow(work.spent() + share / 6);
-            graph = saturate(empty(), start, limits, near).0;
-            work.allow(work.spent() + share / 6);
-            graph = saturate(graph, start, limits, rules()).0;
+        let begun = work.spent();
+        let graph = Graph::new(Meaning {
+            domain: Rc::clone(domain),
+        });
+        let mut graph = graph.with_explanations_enabled();
+        let (mut once, mut complete) = (Once::default(), true);
+        let near = |rule: &Rule| !FAR.contains(&rule.name);
+        let swizzles = |rule: &Rule| near(rule) && rule.is_of_placements();
+        // Matches that there was no work for are found again.
+        work.allow(begun.saturating_add(share / 2));
+        for stage in [&swizzles as &dyn Fn(&Rule) -> bool, &near, &|_| true] {
+            if !complete {
+                once = Once::default();
+            }
+            let rules = rules().filter(|rule| stage(rule));
+            (graph, complete) = saturate(graph, start, limits, rules, once.clone());
         }
         Self {
             members: Members::new(&graph),
@@ -239,9 +250,10 @@ fn saturate(
     start: &RecExpr<Term>,
     limits: &Limits,
     rules: impl Iterator<Item = &'static Rule>,
+    once: Once,
 ) -> (Graph, bool) {
     let rewrites: Vec<Rewrite<Term, Meaning>> = rules.map(Rule::rewrite).collect();
-    let once = Once::default();
+    once.cut.set(false);
     let cut = Rc::clone(&once.cut);
     let meaning = Meaning {
         domain: Rc::clone(&graph.analysis.domain),

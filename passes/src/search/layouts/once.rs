@@ -8,7 +8,7 @@ use super::{
 };
 use egg::{Id, Rewrite, RewriteScheduler, SearchMatches, Symbol};
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     collections::{HashMap, HashSet},
     rc::Rc,
 };
@@ -18,9 +18,9 @@ use std::{
 /// What a rule makes of a match depends on what the match's classes are known to be and on nothing
 /// else, and that, once known, stays: using it again would find all of it there. A match with a
 /// class that is not known yet is tried in every round.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Once {
-    used: HashMap<Symbol, Seen>,
+    used: Rc<RefCell<HashMap<Symbol, Seen>>>,
     /// Whether something was left out that there was no work for.
     pub cut: Rc<Cell<bool>>,
 }
@@ -42,7 +42,8 @@ impl RewriteScheduler<Term, Meaning> for Once {
             return Vec::new();
         }
         let variables = rewrite.searcher.vars();
-        let used = self.used.entry(rewrite.name).or_default();
+        let mut used = self.used.borrow_mut();
+        let used = used.entry(rewrite.name).or_default();
         let mut found = rewrite.search(graph);
         for matches in &mut found {
             work.spend(MATCH * matches.substs.len() as u64);

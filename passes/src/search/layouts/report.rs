@@ -151,7 +151,8 @@ pub struct LayoutSearch {
     pub published: Option<Candidate>,
     /// What was found and weighed.
     pub enumerated: Enumerated,
-    /// Whether the rules were exhausted; else this is the best so far.
+    /// Whether the rules were exhausted and all weighed that could be the best; else this is the
+    /// best so far.
     pub complete: bool,
     /// From plain rows and the copy to start from to the best, rule by rule.
     pub explanation: Vec<Step>,
@@ -159,6 +160,14 @@ pub struct LayoutSearch {
     pub other_copy: Option<Candidate>,
     /// Where nothing as wide as the best is free of conflicts, the search being complete.
     pub zero_conflict_proof: Option<NoZeroConflicts>,
+}
+
+impl LayoutSearch {
+    /// Whether the best has bank conflicts and limits have ended the search, so that it is not
+    /// known whether anything has none.
+    pub fn is_cut_short(&self) -> bool {
+        !self.complete && self.best.cost.conflict_cycles > 0
+    }
 }
 
 fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {

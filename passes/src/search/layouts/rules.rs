@@ -115,6 +115,12 @@ impl Rule {
         Ok(rights)
     }
 
+    /// Whether it is one of placements or of memories.
+    pub(super) fn is_of_placements(&self) -> bool {
+        let mut placements = placement_rules::RULES.iter();
+        placements.any(|rule| rule.name == self.name)
+    }
+
     fn pattern(&self) -> Pattern<Term> {
         let parsed = self.left.parse();
         parsed.expect("left sides are constants that the test of the rules parses")
