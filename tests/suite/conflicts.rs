@@ -3,8 +3,8 @@
 
 use super::CHIPS;
 use tilefold::{
-    CompileOptions, Compiled, ElementType, Extent, Gemm, Inputs, OperandLayout, RunOptions,
-    compile, run,
+    CompileOptions, Compiled, ElementType, Extent, Gemm, Inputs, OperandLayout, RunOptions, Spec,
+    compile, report::CompileReport, run,
 };
 use tilefold_passes::search::{self, layouts::Class};
 
@@ -150,4 +150,75 @@ fn gfx1151_has_none() {
 #[test]
 fn gfx1201_has_none() {
     every_depth(CHIPS[2]);
+}
+
+fn spec(chip: &str, orders: [&str; 2], ld: &str, rest: &str) -> Spec {
+    let [a, b] = orders;
+    let text = format!(
+        "arch = \"{chip}\"\n[gemm]\nm = 4096\nn = 4096\nk = 4096\n\
+         a = {{ type = \"f16\", layout = \"{a}\"{ld} }}\n\
+         b = {{ type = \"f16\", layout = \"{b}\"{ld} }}\n\
+         c = {{ type = \"f32\", layout = \"col\" }}\naccumulate = \"f32\"\n{rest}\n"
+    );
+    Spec::from_toml("narrow.toml", text).unwrap()
+}
+
+/// Loads are narrow by the leading dimensions or because the spec has them so, there are many ways
+/// to share a tile by them, and searches follow others where plans spill: what is near has been
+/// weighed for all that.
+#[test]
+fn narrow_loads_have_none() {
+    let along = ["row", "col"];
+    for (chip, orders, ld, rest) in [
+        ("gfx1100", along, ", ld = 4098", ""),
+        (
+            "gfx1100",
+            along,
+            ", ld = 4097",
+            "[tile]\nblock = [\"_\", \"_\", 32]",
+        ),
+        ("gfx1201", along, "", "[atoms]\nload = \"global_load_b16\""),
+    ] {
+        let what = format!("{chip} {orders:?}{ld} {rest}");
+        let compiled = compile(&spec(chip, orders, ld, rest), &CompileOptions::default()).unwrap();
+        let [m, n, k] = compiled.plan.block;
+        let options = RunOptions {
+            extents: [m, n, 3 * k].map(Some),
+            inputs: Inputs::Small,
+            seed: 5,
+        };
+        let outcome = run(&compiled, &options).unwrap();
+        assert!(outcome.passed(), "{what}: {:?}", outcome.findings);
+        let counters = &outcome.counters;
+        let cycles = counters.lds_conflict_cycles_read + counters.lds_conflict_cycles_write;
+        println!(
+            "{what}: {:?}, {cycles} conflict cycles",
+            compiled.plan.block
+        );
+        assert_eq!(cycles, 0, "{what}");
+        assert_eq!(CompileReport::new(&compiled).warnings, [""; 0], "{what}");
+    }
+}
+
+#[test]
+fn conflicts_of_searches_that_were_cut_short_are_warned_about() {
+    let one = "[tile]\nblock = [64, 64, 32]\nwaves = [2, 2]";
+    let open = spec("gfx1201", ["row", "col"], "", one);
+    let mut compiled = compile(&open, &CompileOptions::default()).unwrap();
+    let warnings = |compiled: &Compiled| CompileReport::new(compiled).warnings;
+    assert_eq!(warnings(&compiled), [""; 0]);
+    let kept = compiled.search.kept;
+    compiled.search.proposals.plans[kept].layouts[1]
+        .as_mut()
+        .unwrap()
+        .best
+        .cost
+        .conflict_cycles = 7;
+    // Nothing is better: the search was complete.
+    assert_eq!(warnings(&compiled), [""; 0]);
+    let place = &mut compiled.search.proposals.plans[kept].layouts[1];
+    place.as_mut().unwrap().complete = false;
+    let warnings = warnings(&compiled);
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].starts_with("a tile of B in LDS has 7 conflict cycles"));
 }

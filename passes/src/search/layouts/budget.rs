@@ -13,7 +13,8 @@ pub struct Limits {
     pub least: u64,
     /// Nodes of one e-graph.
     pub nodes: usize,
-    /// Rounds of all rules in one e-graph. Swizzles grow by one bit in two rounds.
+    /// Rounds of rules in one e-graph, each time that more of the rules are used on it. Swizzles
+    /// grow by one bit in two rounds.
     pub rounds: usize,
 }
 

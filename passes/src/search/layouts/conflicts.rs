@@ -438,8 +438,13 @@ fn merged<T: Ord + Copy>(mut all: Vec<(T, i64)>) -> Vec<(T, i64)> {
 
 /// A layout's offsets, mode by mode.
 pub(super) fn table(layout: &Layout) -> Vec<i64> {
+    offsets(layout.flat_modes())
+}
+
+/// The offsets of modes of extents and strides.
+pub(super) fn offsets(modes: Vec<(i64, i64)>) -> Vec<i64> {
     let mut offsets = vec![0];
-    for (extent, stride) in layout.flat_modes() {
+    for (extent, stride) in modes {
         let before = offsets.len();
         for step in 1..extent {
             for index in 0..before {

@@ -96,8 +96,8 @@ struct Writes {
 /// Pairs with the same number of instructions, by what they are weighed in the order of.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Batch {
-    /// Whether it is not of plain rows, with or without a swizzle, and the fewest cache lines, which
-    /// always go together and are always weighed.
+    /// Whether it is of anything but plain rows, swizzled or not, with copies that touch as few
+    /// cache lines as any: these go well together, are few, and are always weighed.
     far: bool,
     padded: bool,
     instructions: i64,
@@ -164,7 +164,8 @@ impl Members {
 }
 
 impl<'a> Pairs<'a> {
-    /// Weighs all pairs, or as many as there is work for, but one at least.
+    /// Weighs all pairs, or what is near and as many of the rest as there is work for, but one at
+    /// least.
     pub fn new(members: &'a Members, domain: &Domain) -> Self {
         let mut pairs = Self {
             members,
@@ -207,7 +208,7 @@ impl<'a> Pairs<'a> {
             let group = &mut groups[batch.group];
             let writes = &mut group.writes[batch.writes];
             for (placement, read) in &mut group.widths[batch.width].1 {
-                if work.is_over() && self.enumerated > 0 {
+                if work.is_over() && batch.far && self.enumerated > 0 {
                     // What is left need not be weighed where it cannot be the best.
                     let free = best.iter().flatten().filter(|it| it.class == Class::Free);
                     let least = free.map(|it| (it.cost.instructions, it.cost.cache_lines));

@@ -228,7 +228,7 @@ impl Saturated {
         let near = |rule: &Rule| !FAR.contains(&rule.name);
         let swizzles = |rule: &Rule| near(rule) && rule.is_of_placements();
         // Matches that there was no work for are found again.
-        work.allow(begun.saturating_add(share / 2));
+        work.allow(begun.saturating_add(share - share / 3));
         for stage in [&swizzles as &dyn Fn(&Rule) -> bool, &near, &|_| true] {
             if !complete {
                 once = Once::default();

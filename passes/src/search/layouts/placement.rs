@@ -1,6 +1,9 @@
 //! Placements of a tile in LDS as functions.
 
-use super::{conflicts::table, domain::Domain};
+use super::{
+    conflicts::{offsets, table},
+    domain::Domain,
+};
 use tilefold_layout::{ComposedLayout, Layout, Swizzle};
 
 /// A function from the tile's elements to offsets: a swizzle of a layout's offsets.
@@ -56,10 +59,7 @@ impl Placement {
     }
 
     fn plain(domain: &Domain, inner: Layout, padding: i64) -> Option<Self> {
-        domain.work.spend(inner.size().unsigned_abs());
-        let used = table(&inner)
-            .into_iter()
-            .fold(0, |bits, offset| bits | offset);
+        let used = used(domain, &inner);
         let mut placement = Self {
             inner,
             swizzle: Swizzle::IDENTITY,
@@ -117,6 +117,22 @@ impl Placement {
         let elements = (lines.max(reach).checked_add(unit - 1)?) / unit * unit;
         elements.checked_mul(domain.bytes)
     }
+}
+
+/// Every bit that some offset has: of neighbours those of the first and the last, and all below
+/// the highest in which these differ.
+fn used(domain: &Domain, inner: &Layout) -> i64 {
+    let mut modes = inner.flat_modes();
+    let run = modes.iter().position(|mode| mode.1 == 1);
+    let run = run.map_or(1, |at| modes.swap_remove(at).0);
+    let firsts = offsets(modes);
+    domain.work.spend(firsts.len() as u64);
+    firsts.into_iter().fold(0, |bits, first| {
+        let last = first + run - 1;
+        let differ = (first ^ last) as u64;
+        let below = u64::MAX.checked_shr(differ.leading_zeros()).unwrap_or(0);
+        bits | first | last | below as i64
+    })
 }
 
 /// The swizzle without the outer bits that no offset has set to read: the same on offsets whose

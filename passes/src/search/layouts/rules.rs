@@ -196,6 +196,10 @@ impl Applier<Term, Meaning> for Apply {
             if known(graph, &right, subst) == Some(graph.find(class)) {
                 continue;
             }
+            // What is left out is found again, and then there is no work for it.
+            if domain.work.is_over() && !changed.is_empty() {
+                break;
+            }
             domain.work.spend(RIGHT);
             let (id, new) = match left {
                 Some(left) => graph.union_instantiations(left, &right, subst, name),

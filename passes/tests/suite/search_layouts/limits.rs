@@ -4,12 +4,13 @@ use super::{brute::verify, fp8, wmma};
 use tilefold_dialect::{element::ElementType, spec::Spec};
 use tilefold_passes::search::{
     Search,
-    layouts::{LayoutSearch, Limits, Searches, TileUse, check, search},
+    layouts::{Class, LayoutSearch, Limits, Searches, TileUse, check, search},
     plans, schedules,
 };
 
 const ALL: Limits = Limits {
     work: u64::MAX,
+    least: 0,
     nodes: usize::MAX,
     rounds: usize::MAX,
 };
@@ -46,10 +47,9 @@ fn little_work_gives_a_legal_answer_and_more_a_better_one() {
         let [best, ours] = [&whole, &found].map(|it| (it.best.class(), it.best.cost));
         assert!(best <= ours, "{best:?} {ours:?}");
         // What is likely good is tried first.
-        let same = (best.0, best.1.instructions) == (ours.0, ours.1.instructions);
-        assert!(work < all / 2 || same, "{best:?} {ours:?}");
+        assert!(work < all / 8 || best.0 == ours.0, "{best:?} {ours:?}");
     }
-    // Rules may spend no more than a third of it.
+    // Rules may spend no more than two thirds of it.
     let enough = Limits {
         work: 4 * all,
         ..ALL
@@ -142,28 +142,25 @@ fn the_limits_of_a_spec_are_those_of_its_searches() {
 fn tiles_of_many_factors_stay_within_the_limits_of_a_spec() {
     let most = Limits::default().work;
     // A bound on the time that a search takes, at some nanoseconds a step.
-    assert!(most <= 250_000_000);
-    for (chip, element, orders, tile, whole) in [
+    assert!(most <= 125_000_000);
+    for (chip, element, orders, tile) in [
         (
             "gfx1201",
             "fp8",
             ["row", "row"],
             "block = [240, 240, 128]\nwaves = [3, 5]",
-            false,
         ),
         (
             "gfx1201",
             "fp8",
             ["row", "col"],
             "block = [384, 96, 128]\nwaves = [4, 2]",
-            true,
         ),
         (
             "gfx1201",
             "f16",
             ["row", "col"],
             "block = [240, 240, 64]\nwaves = [3, 5]",
-            true,
         ),
     ] {
         let what = format!("{chip} {element} {orders:?} {tile}");
@@ -177,10 +174,44 @@ fn tiles_of_many_factors_stay_within_the_limits_of_a_spec() {
             // As without limits.
             assert_eq!(found.best.cost.conflict_cycles, 0, "{what}");
             check(&found.usage, &found.explanation).unwrap();
-            assert!(found.complete || !whole, "{what}");
+            assert!(found.complete, "{what}");
         }
-        let complete = |it: &LayoutSearch| it.complete;
-        let all = found.plans[0].layouts.iter().flatten().all(complete);
-        assert_eq!(all, whole, "{what}");
+    }
+}
+
+/// Loads of one or two elements make many copies, and so many pairs that limits end the search.
+#[test]
+fn what_is_near_is_weighed_however_little_is_left() {
+    let limits = Limits {
+        work: 0,
+        ..Limits::default()
+    };
+    for chip in ["gfx1100", "gfx1201"] {
+        for (tile, threads) in [
+            ([128, 32], 128),
+            ([160, 32], 256),
+            ([192, 64], 256),
+            ([256, 64], 512),
+        ] {
+            for load_elements in [1, 2] {
+                let usage = TileUse {
+                    load_elements,
+                    ..wmma(chip, ElementType::F16, tile, threads, 1)
+                };
+                let what = format!("{chip} {tile:?} by {threads}, {load_elements} at once");
+                let (found, work) = cut(limits, &usage);
+                assert_eq!(
+                    found.best.class(),
+                    Class::Free,
+                    "{what}: {}",
+                    found.best.lds
+                );
+                let published = found.published.as_ref();
+                let published = published.map(|it| (it.class(), it.cost));
+                let best = (found.best.class(), found.best.cost);
+                assert!(published.is_none_or(|it| best <= it), "{what}");
+                assert!(work <= 2 * limits.least, "{what}: {work}");
+            }
+        }
     }
 }
