@@ -37,6 +37,8 @@ pub(super) const RIGHT: u64 = 2_000;
 pub(super) const COPY: u64 = 2_000;
 /// Steps of one lane's load, when the cache lines of a wave's loads are counted.
 pub(super) const LOAD: u64 = 4;
+/// Steps of a side that is looked at for a first conflict, apart from its accesses.
+pub(super) const SCREEN: u64 = 10;
 /// Steps of a pair of a placement and a copy, apart from its accesses.
 pub(super) const PAIR: u64 = 50;
 

@@ -12,7 +12,12 @@
 mod registers;
 mod served;
 
-use super::{budget::PAIR, domain::Domain, mix::Mixed, placement::Placement};
+use super::{
+    budget::{PAIR, SCREEN},
+    domain::Domain,
+    mix::Mixed,
+    placement::Placement,
+};
 use registers::Starts;
 use served::{Lanes, Seen, Served, Service};
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
@@ -60,6 +65,17 @@ struct Use {
     /// The same by where they start in a period.
     within: Vec<(i64, Counts)>,
     starts: Starts,
+}
+
+/// What of a side is counted with one swizzle in front.
+struct Counted {
+    /// Number of how it is served.
+    service: usize,
+    /// Place among the side's uses.
+    at: usize,
+    served: Counts,
+    /// Number of the swizzle.
+    swizzle: usize,
 }
 
 /// What one side costs, for the whole tile and all waves.
@@ -157,7 +173,7 @@ impl<'a> Counter<'a> {
             uses: Vec::new(),
         };
         let most = most.min(self.domain.widest());
-        work.spend(COMPOSE + side.values.len() as u64);
+        work.spend(4 * side.values.len() as u64);
         while side.width * 2 <= most && side.fits(side.width * 2) {
             side.width *= 2;
         }
@@ -176,8 +192,45 @@ impl<'a> Counter<'a> {
         side.threads.parts.len().div_ceil(wave) as i64
     }
 
+    /// Whether the side has no conflicts with a swizzle in front. It is looked at as far as to its
+    /// first conflict.
+    pub fn is_free(&mut self, side: &mut Side, swizzle: Swizzle) -> bool {
+        self.domain.work.spend(SCREEN);
+        let Some(counted) = self.counted(side, swizzle) else {
+            return false;
+        };
+        let mut served = counted.served.iter();
+        served.all(|(number, _)| {
+            self.domain.work.spend(1);
+            self.cycles(&counted, swizzle, *number) == 0
+        })
+    }
+
     /// What the side costs with a swizzle in front; none where no instruction is so narrow.
     pub fn cost(&mut self, side: &mut Side, swizzle: Swizzle) -> Option<SideCost> {
+        let counted = self.counted(side, swizzle)?;
+        let served = counted.served.iter();
+        self.domain.work.spend(PAIR + served.len() as u64);
+        let mut cycles = 0;
+        for (number, count) in served {
+            cycles += count * self.cycles(&counted, swizzle, *number);
+        }
+        let found = &side.uses[counted.at].2;
+        let variables = match found.starts.cube {
+            true => 0,
+            false => found.starts.apart.len() as u64,
+        };
+        self.domain.work.spend(2 * variables);
+        Some(SideCost {
+            width: self.services[counted.service].width,
+            instructions: found.instructions,
+            cycles,
+            registers: side.registers(&found.starts, swizzle),
+        })
+    }
+
+    /// What of the side is to be counted with a swizzle in front.
+    fn counted(&mut self, side: &mut Side, swizzle: Swizzle) -> Option<Counted> {
         let service = self.service(side.access, side.width_with(swizzle))?;
         let width = self.services[service].width;
         let swizzled = !swizzle.is_identity();
@@ -204,30 +257,25 @@ impl<'a> Counter<'a> {
         if known.len() < self.served.len() {
             known.resize(self.served.len(), -1);
         }
-        self.domain.work.spend(PAIR + served.len() as u64);
-        let mut cycles = 0;
-        for (number, count) in served.iter() {
-            if known[*number] < 0 {
-                let Served { pattern, start, .. } = self.served[*number];
-                let lanes = &self.patterns[pattern];
-                let service = &self.services[service];
-                self.domain.work.spend(LANE * lanes.len() as u64);
-                known[*number] = service.cycles(lanes, start, swizzle, &mut self.seen);
-            }
-            cycles += count * known[*number];
-        }
-        let found = &side.uses[at].2;
-        let variables = match found.starts.cube {
-            true => 0,
-            false => found.starts.apart.len() as u64,
-        };
-        self.domain.work.spend(2 * variables);
-        Some(SideCost {
-            width,
-            instructions: found.instructions,
-            cycles,
-            registers: side.registers(&found.starts, swizzle),
+        Some(Counted {
+            service,
+            at,
+            served,
+            swizzle: number,
         })
+    }
+
+    /// Cycles of what is served, by its number.
+    fn cycles(&mut self, counted: &Counted, swizzle: Swizzle, number: usize) -> i64 {
+        let known = &mut self.cycles[counted.swizzle][number];
+        if *known < 0 {
+            let Served { pattern, start, .. } = self.served[number];
+            let lanes = &self.patterns[pattern];
+            let service = &self.services[counted.service];
+            self.domain.work.spend(LANE * lanes.len() as u64);
+            *known = service.cycles(lanes, start, swizzle, &mut self.seen);
+        }
+        *known
     }
 
     /// What is served, by where it starts in a period.

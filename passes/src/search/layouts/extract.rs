@@ -7,7 +7,6 @@
 use super::{
     Class, Cost,
     analysis::Graph,
-    budget::PAIR,
     conflicts::{Counter, Parts, Side, SideCost},
     domain::{Copy, Domain},
     language::Term,
@@ -204,45 +203,63 @@ impl<'a> Pairs<'a> {
         batches.sort_unstable();
         let mut best: Vec<Option<Pair>> = vec![None; self.members.placements.len()];
         let mut front: Vec<Pair> = Vec::new();
-        'all: for batch in &batches {
-            let group = &mut groups[batch.group];
-            let writes = &mut group.writes[batch.writes];
-            for (placement, read) in &mut group.widths[batch.width].1 {
-                if work.is_over() && batch.far && self.enumerated > 0 {
-                    // What is left need not be weighed where it cannot be the best.
-                    let free = best.iter().flatten().filter(|it| it.class == Class::Free);
-                    let least = free.map(|it| (it.cost.instructions, it.cost.cache_lines));
-                    let it = (batch.instructions, batch.figures.0);
-                    self.complete &= least.min().is_some_and(|least| batch.padded || least < it);
-                    break 'all;
+        // By batch and placement, whether a pair has no conflicts. Those that have are weighed after
+        // all those that have none, before any of which they never go.
+        let mut free: Vec<Vec<bool>> = Vec::new();
+        let mut least: Option<(i64, i64)> = None;
+        for conflicting in [false, true] {
+            'batches: for (index, batch) in batches.iter().enumerate() {
+                let group = &mut groups[batch.group];
+                let writes = &mut group.writes[batch.writes];
+                if !conflicting {
+                    free.push(Vec::new());
                 }
-                let what = &self.members.placements[*placement].what;
-                if read.is_none() {
-                    *read = counter.cost(&mut group.reads, what.swizzle);
-                }
-                let write = counter.cost(&mut writes.side, what.swizzle);
-                let (Some(read), Some(write)) = (*read, write) else {
-                    continue;
-                };
-                let copy = writes.copy;
-                let cost = cost(domain, what, &self.members.copies[copy].what, read, write);
-                let pair = Pair {
-                    class: Class::of(cost.conflict_cycles, what.padding),
-                    cost,
-                    placement: *placement,
-                    copy,
-                };
-                self.enumerated += writes.copies;
-                let cycles = pair.cost.conflict_cycles;
-                let entry = self.by_instructions.entry(pair.cost.instructions);
-                let (count, free, least) = entry.or_insert((0, 0, cycles));
-                *count += writes.copies;
-                *free += if cycles == 0 { writes.copies } else { 0 };
-                *least = cycles.min(*least);
-                offer(&mut front, &pair);
-                let best = &mut best[*placement];
-                if best.as_ref().is_none_or(|best| pair < *best) {
-                    *best = Some(pair);
+                for (at, (placement, read)) in group.widths[batch.width].1.iter_mut().enumerate() {
+                    if work.is_over() {
+                        // What is left need not be weighed where it cannot be the best.
+                        let it = (batch.instructions, batch.figures.0);
+                        let worse = |least| conflicting || batch.padded || least < it;
+                        let done = match conflicting {
+                            true => self.enumerated > 0 && (batch.far || least.is_some()),
+                            false => batch.far,
+                        };
+                        if done {
+                            self.complete &= least.is_some_and(worse);
+                            break 'batches;
+                        }
+                    }
+                    let what = &self.members.placements[*placement].what;
+                    if read.is_none() {
+                        *read = counter.cost(&mut group.reads, what.swizzle);
+                    }
+                    let known = free[..].get(index).and_then(|free| free.get(at)).copied();
+                    let is_free = known.unwrap_or_else(|| {
+                        read.is_some_and(|read| read.cycles == 0)
+                            && counter.is_free(&mut writes.side, what.swizzle)
+                    });
+                    if !conflicting {
+                        free[index].push(is_free);
+                    }
+                    if is_free == conflicting {
+                        continue;
+                    }
+                    let write = counter.cost(&mut writes.side, what.swizzle);
+                    let (Some(read), Some(write)) = (*read, write) else {
+                        continue;
+                    };
+                    let copy = writes.copy;
+                    let cost = cost(domain, what, &self.members.copies[copy].what, read, write);
+                    let pair = Pair {
+                        class: Class::of(cost.conflict_cycles, what.padding),
+                        cost,
+                        placement: *placement,
+                        copy,
+                    };
+                    if pair.class == Class::Free {
+                        let figures = (cost.instructions, cost.cache_lines);
+                        least = Some(least.map_or(figures, |least| least.min(figures)));
+                    }
+                    self.take(pair, writes.copies, &mut best, &mut front);
                 }
             }
         }
@@ -250,6 +267,28 @@ impl<'a> Pairs<'a> {
         self.best.sort_unstable();
         front.sort_unstable();
         self.pareto = front;
+    }
+
+    /// Takes in a pair that stands for so many.
+    fn take(
+        &mut self,
+        pair: Pair,
+        copies: usize,
+        best: &mut [Option<Pair>],
+        front: &mut Vec<Pair>,
+    ) {
+        self.enumerated += copies;
+        let cycles = pair.cost.conflict_cycles;
+        let entry = self.by_instructions.entry(pair.cost.instructions);
+        let (count, free, least) = entry.or_insert((0, 0, cycles));
+        *count += copies;
+        *free += if cycles == 0 { copies } else { 0 };
+        *least = cycles.min(*least);
+        offer(front, &pair);
+        let best = &mut best[pair.placement];
+        if best.as_ref().is_none_or(|best| pair < *best) {
+            *best = Some(pair);
+        }
     }
 
     /// What reads and writes of placements are that differ in their swizzle; none where they are
@@ -280,7 +319,7 @@ impl<'a> Pairs<'a> {
             let side = counter.side(inner, &mut parts, commit, Access::Write, most[1]);
             let Some(side) = side else { continue };
             let figures = (member.what.cache_lines, member.what.permutes);
-            domain.work.spend(PAIR * writes.len() as u64);
+            domain.work.spend(5 * writes.len() as u64);
             let same = writes
                 .iter_mut()
                 .find(|known| known.figures == figures && known.side.costs_as(&side));
