@@ -1,5 +1,7 @@
 //! The memory instructions of a wave: what they move, what they wait for, whom they tell.
 
+use tilefold_machine::Generation;
+
 use crate::group::{Flow, Group};
 use crate::memory::access::Vmem;
 use crate::memory::lds::Touch;
@@ -32,17 +34,26 @@ impl<const W: usize> Group<'_, W> {
             if vmem.is_flat() {
                 self.check_pending_bytes(touch, wave, inst);
             }
+            if wave.signalled.is_some() {
+                wave.carried.push(*touch);
+            }
         }
         let (queue, registers) = inst.fills.unwrap_or((Queue::Store, Default::default()));
         // A flat access may be one of LDS, and is waited for as both.
         let touch = match vmem.is_flat() {
             true => {
                 wave.waits.push(Queue::Lds, registers, touch);
+                if self.machine.generation == Generation::Cdna4 {
+                    wave.waits.last_disorders(Queue::Lds);
+                }
                 None
             }
             false => touch,
         };
         wave.waits.push(queue, registers, touch);
+        if vmem.is_flat() && self.machine.generation == Generation::Cdna4 {
+            wave.waits.last_disorders(queue);
+        }
         let own = match vmem.is_atomic() {
             true => self.scalar_cache.change(&self.changed, wave),
             false => self.scalar_cache.store(&self.stored, wave),

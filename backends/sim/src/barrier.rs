@@ -1,5 +1,6 @@
 //! The barrier of a workgroup, which may be signalled and waited for apart.
 
+use crate::check::Check;
 use crate::group::{Flow, Group};
 use crate::memory::lds::Faults;
 use crate::program::Barrier;
@@ -13,11 +14,17 @@ impl<const W: usize> Group<'_, W> {
                 // and "Barriers".
                 wave.scc = self.arrived == 0 && self.waves > 1;
             }
+            if wave.signalled.is_some() {
+                let inst = &self.program.insts[wave.pc];
+                self.find(Check::BarrierDivergence, wave, inst, None, || {
+                    "signals the barrier again and has not waited for it".into()
+                });
+            }
             wave.signalled = Some(self.phase);
             self.report_suspects(wave);
             // What was not waited for may still happen behind the barrier.
             wave.carried.extend(wave.waits.open_touches().copied());
-            self.expose_at_barrier(wave);
+            self.leave_at_barrier(wave);
             self.arrived += 1;
             self.complete();
         }
@@ -46,8 +53,10 @@ impl<const W: usize> Group<'_, W> {
         wave.state = State::Ready;
         wave.signalled = None;
         wave.barriers += 1;
-        wave.heard.join(&self.heard);
-        wave.scalar_heard.join(&self.scalar_heard);
+        if let Some(left) = self.left.get(wave.passed().wrapping_sub(1)) {
+            wave.heard.join(&left.heard);
+            wave.scalar_heard.join(&left.scalar_heard);
+        }
         let carried = std::mem::take(&mut wave.carried);
         for touch in &carried {
             let mut faults = self.lds.note(touch, wave.id, wave.barriers, None);

@@ -13,11 +13,11 @@ use crate::loads::Section;
 use crate::memory::lds::Lds;
 use crate::memory::{Memory, Visitor};
 use crate::mma::Room;
-use crate::ordering::Exposed;
+use crate::ordering::Barriers;
 use crate::program::{Condition, Inst, Op, Program};
 use crate::scalar_cache::ScalarCache;
 use crate::schedule::Seen;
-use crate::signals::{Clock, Number, Signals};
+use crate::signals::{Number, Signals};
 use crate::tally::Tally;
 use crate::trace::{Trace, Tracer};
 use crate::waits::Queue;
@@ -55,8 +55,8 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) changed: Vec<u64>,
     /// What the scalar cache may not know.
     pub(crate) scalar_cache: ScalarCache,
-    /// What waves did not wait for before a barrier.
-    pub(crate) exposed: Exposed,
+    /// What waves leave behind at barriers.
+    pub(crate) left: Barriers,
     /// What workgroups tell each other; none where they run in parallel and have nothing to do
     /// with each other.
     pub(crate) signals: Option<Signals>,
@@ -68,10 +68,6 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) section: Section,
     /// Stores of which the instruction being executed brings word.
     pub(crate) hearing: Vec<Number>,
-    /// What waves had heard of at barriers.
-    pub(crate) heard: Clock,
-    /// The same of what they had heard of when the scalar cache was invalidated.
-    pub(crate) scalar_heard: Clock,
     /// Words that other workgroups wait for, by address over four, and whether one was written.
     pub(crate) awaited: Vec<u64>,
     pub(crate) tells: bool,
@@ -186,14 +182,12 @@ impl<'a, const W: usize> Group<'a, W> {
             stored: Vec::new(),
             changed: Vec::new(),
             scalar_cache: ScalarCache::new(common.program.invalidates),
-            exposed: Exposed::default(),
+            left: Barriers::default(),
             signals: None,
             lds_atomics: HashMap::new(),
             storing: 0,
             section: 0,
             hearing: Vec::new(),
-            heard: Clock::default(),
-            scalar_heard: Clock::default(),
             awaited: Vec::new(),
             tells: false,
             seen: None,

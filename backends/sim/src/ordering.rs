@@ -14,63 +14,79 @@ use crate::check::Check;
 use crate::group::Group;
 use crate::memory::Visitor;
 use crate::memory::lds::Touch;
-use crate::signals::How;
+use crate::signals::{Clock, How};
 use crate::waits::Access;
 use crate::wave::Wave;
 
-/// What waves of a workgroup had not waited for when they signalled a barrier.
+/// What waves of a workgroup leave behind at barriers.
 #[derive(Debug, Default)]
-pub(crate) struct Exposed {
+pub(crate) struct Barriers {
     /// By the barrier's number modulo two: waves are never further apart.
-    barriers: [Open; 2],
+    left: [Left; 2],
 }
 
-/// The same of one barrier: of words of global memory, by address over four, the waves that load,
-/// store and change them by atomic operations, as masks.
+/// The same of one barrier.
 #[derive(Debug, Default)]
-struct Open {
+pub(crate) struct Left {
     barrier: u32,
-    words: HashMap<u64, [u64; 3]>,
+    /// What waves had heard of.
+    pub(crate) heard: Clock,
+    /// What they had heard of when the scalar cache was invalidated.
+    pub(crate) scalar_heard: Clock,
+    /// Of words of global memory, by address over four, the waves whose loads, stores and atomic
+    /// operations are pending, as masks.
+    pending: HashMap<u64, [u64; 3]>,
 }
 
-impl Exposed {
-    fn add(&mut self, barrier: u32, wave: u32, words: impl Iterator<Item = (u64, Access)>) {
-        let open = &mut self.barriers[barrier as usize % 2];
-        if open.barrier != barrier {
-            open.barrier = barrier;
-            open.words.clear();
+impl Barriers {
+    fn at(&mut self, barrier: u32) -> &mut Left {
+        let left = &mut self.left[barrier as usize % 2];
+        if left.barrier != barrier {
+            *left = Left {
+                barrier,
+                ..Left::default()
+            };
         }
-        for (word, access) in words {
-            open.words.entry(word).or_default()[access as usize] |= 1 << wave;
-        }
+        left
+    }
+
+    /// What was left at a barrier.
+    pub(crate) fn get(&self, barrier: u32) -> Option<&Left> {
+        let left = &self.left[barrier as usize % 2];
+        (left.barrier == barrier).then_some(left)
     }
 
     /// Whether other waves do one of some things to one of some words, behind the barrier that a
     /// wave passed last.
     #[inline]
     fn meets(&self, words: Range<u64>, accesses: &[Access], me: &Visitor) -> bool {
-        let Some(barrier) = me.passed.checked_sub(1) else {
+        let left = me.passed.checked_sub(1).and_then(|last| self.get(last));
+        let Some(left) = left.filter(|left| !left.pending.is_empty()) else {
             return false;
         };
-        let open = &self.barriers[barrier as usize % 2];
-        if open.words.is_empty() || open.barrier != barrier {
-            return false;
-        }
-        words.filter_map(|word| open.words.get(&word)).any(|waves| {
-            let others = |access: &Access| waves[*access as usize] & !(1 << me.wave) != 0;
-            accesses.iter().any(others)
-        })
+        words
+            .filter_map(|word| left.pending.get(&word))
+            .any(|waves| {
+                let others = |access: &Access| waves[*access as usize] & !(1 << me.wave) != 0;
+                accesses.iter().any(others)
+            })
     }
 }
 
 impl<const W: usize> Group<'_, W> {
-    /// A wave signals a barrier: what it did not wait for may happen behind it.
-    pub(crate) fn expose_at_barrier(&mut self, wave: &Wave<W>) {
-        self.heard.join(&wave.heard);
-        self.scalar_heard.join(&wave.scalar_heard);
-        if self.checks.has(Check::Unreleased) && self.across_units {
-            self.exposed
-                .add(wave.passed(), wave.id, wave.waits.open_words());
+    /// A wave signals a barrier: others hear what it has heard of, and what it did not wait for may
+    /// happen behind the barrier.
+    pub(crate) fn leave_at_barrier(&mut self, wave: &Wave<W>) {
+        // Where workgroups run one at a time clocks tell more exactly.
+        let coarse = self.signals.is_none() && self.across_units;
+        let exposes = coarse && self.checks.has(Check::Unreleased);
+        let left = self.left.at(wave.passed());
+        left.heard.join(&wave.heard);
+        left.scalar_heard.join(&wave.scalar_heard);
+        if exposes {
+            for (word, access) in wave.waits.open_words() {
+                left.pending.entry(word).or_default()[access as usize] |= 1 << wave.id;
+            }
         }
     }
 
@@ -83,28 +99,18 @@ impl<const W: usize> Group<'_, W> {
         }
     }
 
-    /// Whether a wave reads bytes whose store another wave of its workgroup had not waited for
-    /// before their barrier.
+    /// Whether a wave touches words that another wave of its workgroup had not waited for before
+    /// their barrier, so that their order matters.
     #[inline]
-    pub(crate) fn reads_exposed(&self, address: u64, len: usize) -> bool {
+    pub(crate) fn meets_pending(&self, address: u64, len: usize, access: Access) -> bool {
         let words = address / 4..(address + len as u64).div_ceil(4);
-        let accesses = [Access::Store, Access::Atomic];
-        self.exposed.meets(words, &accesses, &self.visitor)
-    }
-
-    /// The same of a wave that stores, plainly or by an atomic operation: over what is loaded, and
-    /// over what is stored.
-    #[inline]
-    pub(crate) fn writes_exposed(&self, address: u64, len: usize, atomic: bool) -> Option<Access> {
-        let words = address / 4..(address + len as u64).div_ceil(4);
-        let accesses = [Access::Load, Access::Store, Access::Atomic];
-        // Atomic operations on a word may come in any order.
-        let accesses = &accesses[..if atomic { 2 } else { 3 }];
-        let meets = |access: &&Access| {
-            let only = std::slice::from_ref(*access);
-            self.exposed.meets(words.clone(), only, &self.visitor)
+        let accesses: &[Access] = match access {
+            Access::Load => &[Access::Store, Access::Atomic],
+            Access::Store => &[Access::Load, Access::Store, Access::Atomic],
+            // They may come in any order.
+            Access::Atomic => &[Access::Load, Access::Store],
         };
-        accesses.iter().find(meets).copied()
+        self.left.meets(words, accesses, &self.visitor)
     }
 
     /// A wave executed an atomic operation on words of LDS: it comes behind what waves did before

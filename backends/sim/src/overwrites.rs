@@ -9,7 +9,6 @@ use crate::program::Inst;
 use crate::races::NOTHING;
 use crate::signals::{How, Number, Order, Point};
 use crate::stamps::Parts;
-use crate::waits::Access;
 use crate::wave::Wave;
 
 /// What another wave did to bytes of a word that may happen behind the store.
@@ -50,9 +49,6 @@ pub(crate) struct Writing {
     /// All stores over what other waves stored, and who did.
     stored: Vec<(u32, u64)>,
     by: Option<(Point, Order)>,
-    /// The first store over what another wave of the workgroup had not waited for before their
-    /// barrier.
-    exposed: Option<(u32, u64, Access)>,
 }
 
 impl Writing {
@@ -94,12 +90,6 @@ impl<const W: usize> Group<'_, W> {
         writing: &mut Writing,
         wave: &Wave<W>,
     ) {
-        if let Some(access) = self.writes_exposed(place.1, len, false)
-            && buffer.changed(at, len, value) != 0
-        {
-            let (lane, address) = place;
-            writing.exposed.get_or_insert((lane, address, access));
-        }
         if self.storing == 0 {
             return;
         }
@@ -241,12 +231,6 @@ impl<const W: usize> Group<'_, W> {
         wave: &mut Wave<W>,
     ) {
         self.forgive(place.1, wave);
-        let differ = swap.before ^ swap.after;
-        if let Some(access) = self.writes_exposed(place.1, 4, true)
-            && differ != 0
-        {
-            writing.exposed.get_or_insert((place.0, place.1, access));
-        }
         if self.storing == 0 {
             return;
         }
@@ -256,7 +240,7 @@ impl<const W: usize> Group<'_, W> {
             if earlier == self.storing {
                 continue;
             }
-            if swap.returns {
+            if swap.returns && self.hearing.last() != Some(&earlier) {
                 self.hearing.push(earlier);
             }
             if let Some(signals) = self.signals.as_mut().filter(|_| !swap.lost) {
@@ -268,6 +252,7 @@ impl<const W: usize> Group<'_, W> {
             buffer.set_loads(at, loads | signal);
             return;
         }
+        let differ = swap.before ^ swap.after;
         // LLVM makes atomic operations on a byte or a half of ones that swap the word: they count for
         // what they change, and for nothing where they add zero.
         let bytes = match swap.compares {
@@ -291,20 +276,6 @@ impl<const W: usize> Group<'_, W> {
     /// Reports what the instruction stored.
     pub(crate) fn report_writing(&mut self, writing: Writing, wave: &Wave<W>, inst: &Inst<W>) {
         let memory = self.memory;
-        if let Some((lane, address, access)) = writing.exposed {
-            self.find(Check::Unreleased, wave, inst, Some(lane), || {
-                let did = match access {
-                    Access::Load => "loads",
-                    Access::Store => "stores",
-                    Access::Atomic => "changes by an atomic operation",
-                };
-                let place = memory.describe(address);
-                format!(
-                    "stores over what another wave of its workgroup {did} and did not wait for \
-                     before their barrier: {place}"
-                )
-            });
-        }
         if let Some((lane, address, reader, order)) = writing.loaded {
             let (check, why) = judged(order);
             let who = self.name(&reader);

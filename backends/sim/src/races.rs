@@ -61,11 +61,6 @@ impl Reading {
         }
     }
 
-    /// A load of what another wave of the workgroup had not waited for before a barrier.
-    pub(crate) fn is_exposed(&mut self, place: (u32, u64)) {
-        self.is_early(place, Early::Stored);
-    }
-
     fn is_early(&mut self, place: (u32, u64), early: Early) {
         self.why.get_or_insert(early);
         self.early.push(place);
@@ -215,7 +210,7 @@ impl<const W: usize> Group<'_, W> {
                 }
                 // The waves of a workgroup do not race for what one of them has yet to hear.
                 let near = point.workgroup == self.number;
-                let early = signals.early(number, &wave.heard, &all);
+                let early = signals.early(number, &self.visitor, [&wave.heard, &all]);
                 early.filter(|early| !near || *early == Early::Stored)
             };
             let others = || {

@@ -207,7 +207,7 @@ impl<const W: usize> Group<'_, W> {
         let bytes = bytes_of(at / 4, at, len);
         let stale = |store| {
             signals.is_foreign(store, self.number)
-                && signals.is_told(store, &wave.heard)
+                && signals.is_store_told(store, &wave.heard)
                 && !signals.is_store_released(store, &wave.scalar_heard)
         };
         let mut stores = parts.of(bytes);

@@ -7,8 +7,9 @@
 //! was issued when this one was complete; who has only heard of one that was not can meet it in
 //! either order.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use rpds::RedBlackTreeMap;
 
 use crate::loads::Loads;
 use crate::memory::Visitor;
@@ -34,9 +35,10 @@ pub(crate) struct Point {
     pub(crate) barrier: u32,
 }
 
-/// What a wave heard of: of every wave of the launch, by workgroup and wave, the last store.
+/// What a wave heard of: of every wave of the launch, by workgroup and wave, the last store. Clocks
+/// share what they have in common: every store keeps one.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Clock(Option<Rc<BTreeMap<(u32, u32), Number>>>);
+pub(crate) struct Clock(Option<Rc<RedBlackTreeMap<(u32, u32), Number>>>);
 
 impl Clock {
     fn get(&self, of: (u32, u32)) -> Number {
@@ -57,27 +59,30 @@ impl Clock {
     /// Hears of all that another clock heard of.
     pub(crate) fn join(&mut self, other: &Clock) {
         let Some(theirs) = &other.0 else { return };
-        let Some(mine) = &mut self.0 else {
+        let Some(mine) = &self.0 else {
             self.0 = Some(Rc::clone(theirs));
             return;
         };
-        let known = |mine: &BTreeMap<_, _>| {
-            let newer = |(of, number)| mine.get(of).is_none_or(|mine| mine < number);
-            !theirs.iter().any(newer)
-        };
-        if Rc::ptr_eq(mine, theirs) || known(mine) {
+        if Rc::ptr_eq(mine, theirs) {
             return;
         }
-        let mine = Rc::make_mut(mine);
-        for (&of, &number) in theirs.iter() {
-            let mine = mine.entry(of).or_default();
-            *mine = number.max(*mine);
+        // What the smaller one has that is newer goes into the larger one.
+        let (large, small) = match mine.size() < theirs.size() {
+            true => (theirs, mine),
+            false => (mine, theirs),
+        };
+        let mut all = Rc::clone(large);
+        for (&of, &number) in small.iter() {
+            if all.get(&of).is_none_or(|known| *known < number) {
+                Rc::make_mut(&mut all).insert_mut(of, number);
+            }
         }
+        self.0 = Some(all);
     }
 
     fn raise(&mut self, of: (u32, u32), number: Number) {
         let heard = Rc::make_mut(self.0.get_or_insert_default());
-        heard.insert(of, number);
+        heard.insert_mut(of, number);
     }
 }
 
@@ -121,8 +126,8 @@ struct Store {
     how: How,
     /// What its wave had heard of, and an atomic operation found in its word.
     clock: Clock,
-    /// Whether it found something there that its wave had not heard of.
-    found: bool,
+    /// The last of what it found there that its wave may not have heard of, or 0.
+    found: Number,
 }
 
 /// How an instruction stores.
@@ -216,12 +221,22 @@ impl Signals {
         })
     }
 
-    /// Whether an access of the same workgroup as a wave, or of another, must have been waited for
-    /// before the signal between the two: not within a wave, nor where waves share a cache; and what
-    /// was pending at a barrier is known elsewhere (see [`crate::ordering`]).
+    /// Whether an access must have been waited for before the signal between it and what a wave does
+    /// now: not within a wave, nor where waves share a cache.
     pub(crate) fn waits(&self, point: &Point, me: &Visitor) -> bool {
-        point.workgroup != me.workgroup
-            || self.across_units && point.wave != me.wave && me.passed <= point.barrier
+        point.workgroup != me.workgroup || self.across_units && point.wave != me.wave
+    }
+
+    /// Whether a wave that heard of `heard` passed a barrier, or heard of a signal, behind an access.
+    fn is_signalled(&self, point: &Point, me: &Visitor, heard: &Clock) -> bool {
+        let passed = point.workgroup == me.workgroup && me.passed > point.barrier;
+        passed || self.is_told(point, heard)
+    }
+
+    /// The same where the access was complete by then.
+    fn is_complete(&self, point: &Point, done: &Done, me: &Visitor, heard: &Clock) -> bool {
+        let passed = point.workgroup == me.workgroup && me.passed > done.barrier;
+        passed || self.is_released(point, done, heard)
     }
 
     /// How an access, and when its wave had waited for it, lie to what a wave does now that has
@@ -230,7 +245,7 @@ impl Signals {
         if !self.is_before(point, me, heard) {
             return Order::Unordered;
         }
-        match self.waits(point, me) && !self.is_released(point, done, heard) {
+        match self.waits(point, me) && !self.is_complete(point, done, me, heard) {
             true => Order::Pending,
             false => Order::Complete,
         }
@@ -240,7 +255,7 @@ impl Signals {
     pub(crate) fn order_of(&self, number: Number, me: &Visitor, heard: &Clock) -> Option<Order> {
         let store = self.get(number)?;
         let order = self.order(&store.point, &store.done, me, heard);
-        match order == Order::Pending && !self.is_told(number, heard) {
+        match order == Order::Pending && !self.is_signalled(&store.point, me, heard) {
             true => Some(Order::Complete),
             false => Some(order),
         }
@@ -274,7 +289,7 @@ impl Signals {
             settled: wave.settled,
             how,
             clock: wave.heard.clone(),
-            found: false,
+            found: 0,
         });
         number
     }
@@ -304,7 +319,7 @@ impl Signals {
         let news = of != me && clock.get(of) < number;
         // Who heard of a later store of a wave heard all that the wave had heard of before, but not
         // what its atomic operations found, unless it was told. Its own tell a wave what they found.
-        if news || of == me || store.found {
+        if news || of == me || store.found != 0 {
             clock.join(&store.clock);
         }
         if news {
@@ -315,14 +330,16 @@ impl Signals {
     /// A store by an atomic operation depends on what an earlier one wrote there: who hears of it
     /// hears of that one too.
     pub(crate) fn keep(&mut self, number: Number, earlier: Number) {
-        let Some(store) = self.stores.get_mut((number as usize).wrapping_sub(1)) else {
+        let store = self.stores.get_mut((number as usize).wrapping_sub(1));
+        // Lanes mostly find the same.
+        let Some(store) = store.filter(|store| store.found != earlier) else {
             return;
         };
         let me = (store.point.workgroup, store.point.wave);
         let mut clock = std::mem::take(&mut store.clock);
         self.hear(&mut clock, me, earlier);
         let store = &mut self.stores[number as usize - 1];
-        (store.clock, store.found) = (clock, true);
+        (store.clock, store.found) = (clock, earlier);
     }
 
     /// Whether a workgroup other than the given one executed a store.
@@ -332,16 +349,20 @@ impl Signals {
     }
 
     /// Whether a clock tells of a signal behind a store.
-    pub(crate) fn is_told(&self, number: Number, clock: &Clock) -> bool {
-        self.point(number).is_some_and(|point| {
-            clock.of(point.workgroup).any(|signal| {
-                self.get(signal)
-                    .is_some_and(|later| match later.point.wave {
-                        wave if wave == point.wave => signal > number,
-                        _ => later.passed > point.barrier,
-                    })
-            })
+    fn is_told(&self, point: &Point, clock: &Clock) -> bool {
+        clock.of(point.workgroup).any(|signal| {
+            self.get(signal)
+                .is_some_and(|later| match later.point.wave {
+                    wave if wave == point.wave => signal > point.number,
+                    _ => later.passed > point.barrier,
+                })
         })
+    }
+
+    /// The same of a store by its number.
+    pub(crate) fn is_store_told(&self, number: Number, clock: &Clock) -> bool {
+        self.get(number)
+            .is_some_and(|store| self.is_told(&store.point, clock))
     }
 
     /// Whether a clock tells of a signal that was issued when an access was complete.
@@ -377,15 +398,22 @@ impl Signals {
         all
     }
 
-    /// Why a wave that heard of `heard`, and will have heard of `all` once it has waited for its
-    /// loads, may read another workgroup's store too early. Nothing is said of who heard of nothing.
-    pub(crate) fn early(&self, number: Number, heard: &Clock, all: &Clock) -> Option<Early> {
-        if self.is_store_released(number, heard) {
+    /// Why a wave may read another one's store too early that has heard of the first clock, and will
+    /// have heard of the second once it has waited for its loads. Nothing is said of who heard of
+    /// nothing.
+    pub(crate) fn early(
+        &self,
+        number: Number,
+        me: &Visitor,
+        [heard, all]: [&Clock; 2],
+    ) -> Option<Early> {
+        let Store { point, done, .. } = self.get(number)?;
+        if self.is_complete(point, done, me, heard) {
             return None;
         }
-        if self.is_store_released(number, all) {
+        if self.is_complete(point, done, me, all) {
             return Some(Early::Loaded);
         }
-        self.is_told(number, all).then_some(Early::Stored)
+        self.is_signalled(point, me, all).then_some(Early::Stored)
     }
 }

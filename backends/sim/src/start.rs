@@ -8,6 +8,7 @@ use crate::memory::Memory;
 use crate::metadata::KernelInfo;
 use crate::object::Descriptor;
 use crate::text::{EXEC, SCALARS, TTMP};
+use crate::waits::Waits;
 use crate::wave::{Mode, State, Wave};
 
 /// What all waves of a launch start from.
@@ -62,7 +63,7 @@ impl Start {
                 clamp_nan: self.isa == Isa::Gfx12 || self.descriptor.clamp_nan(),
                 scales: self.isa == Isa::Gfx12 || !self.descriptor.ieee(),
             },
-            waits: Default::default(),
+            waits: Waits::new(self.isa),
             scratch: vec![0; self.scratch_bytes as usize * W],
             executed: 0,
             barriers: 0,

@@ -339,8 +339,10 @@ fn setreg<const W: usize>(line: &Line, text: &str) -> (Class, Op<W>) {
             Op::System(System::DenormMode(offset - 4, bits, value)),
         ),
         Some((23, 1, value)) => (Class::Other, Op::System(System::Saturate(value))),
-        // Round mode, to nearest even.
-        Some((0, size, Bits::Constant(0))) if size <= 4 => (Class::Other, Op::Nothing),
+        // Round modes, to nearest even.
+        Some((offset, size, Bits::Constant(0))) if offset + size <= 4 => {
+            (Class::Other, Op::Nothing)
+        }
         _ => (
             Class::Other,
             Op::Unknown(

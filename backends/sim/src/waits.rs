@@ -4,10 +4,13 @@
 //! without the wait it needs is found. Loads of vector memory return in order, as do LDS
 //! operations among themselves; scalar loads return in any order (LLVM's AMDGPU usage guide,
 //! "Memory Model", and its wait insertion pass). On gfx9 stores wait in the queue of the loads, and
-//! loads into LDS hold the bytes that they write.
+//! loads into LDS hold the bytes that they write; a flat access, which may go to memory or to LDS,
+//! returns in no order with either (the wait insertion pass: `counterOutOfOrder`), so that behind it
+//! only the wait for all says anything.
 
 use std::collections::VecDeque;
 
+use crate::chip::Isa;
 use crate::loads::Section;
 use crate::memory::lds::Touch;
 use crate::scalar_cache::Own;
@@ -106,6 +109,8 @@ struct Pending<const W: usize> {
     registers: Registers,
     /// The LDS bytes of an operation, which stay in use until it is waited for.
     touch: Option<Touch<W>>,
+    /// Whether it may return before what came earlier, or behind what came later.
+    disorders: bool,
     /// What it does to words of global memory, by address over four.
     access: Access,
     words: Box<[u64]>,
@@ -147,6 +152,8 @@ pub(crate) struct Waits<const W: usize> {
     /// Whether a load into LDS was ever pending.
     any_direct: bool,
     store: VecDeque<Pending<W>>,
+    /// Most LDS operations that are counted.
+    deepest_lds: usize,
     /// What became complete and has to do with other workgroups.
     pub(crate) arrived: Vec<Told>,
     /// Registers that loads of vector memory may still write.
@@ -168,6 +175,7 @@ impl<const W: usize> Default for Waits<W> {
             scalar: VecDeque::new(),
             any_direct: false,
             store: VecDeque::new(),
+            deepest_lds: DEEPEST,
             arrived: Vec::new(),
             by_load: Registers::default(),
             by_lds: Registers::default(),
@@ -181,7 +189,21 @@ impl<const W: usize> Default for Waits<W> {
 /// what more than 63 later loads follow.
 const DEEPEST: usize = 63;
 
+/// The same of LDS operations on gfx9, whose `lgkmcnt` has four bits (LLVM's AMDGPU usage guide).
+const DEEPEST_LDS_OF_GFX9: usize = 15;
+
 impl<const W: usize> Waits<W> {
+    /// Nothing pending, on a chip of a generation.
+    pub(crate) fn new(isa: Isa) -> Waits<W> {
+        Waits {
+            deepest_lds: match isa {
+                Isa::Gfx9 => DEEPEST_LDS_OF_GFX9,
+                Isa::Gfx11 | Isa::Gfx12 => DEEPEST,
+            },
+            ..Waits::default()
+        }
+    }
+
     /// Whether a register may still be written.
     pub(crate) fn any(&self) -> bool {
         !(self.load.is_empty()
@@ -199,7 +221,11 @@ impl<const W: usize> Waits<W> {
             Queue::Store => (&mut self.store, None),
         };
         // The hardware stalls when a counter is full, and its oldest entry completes.
-        let full = entries.len() == DEEPEST;
+        let deepest = match queue {
+            Queue::Lds => self.deepest_lds,
+            _ => DEEPEST,
+        };
+        let full = entries.len() == deepest;
         if full && let Some(first) = entries.pop_front() {
             self.arrived
                 .extend(Some(first.told).filter(|told| !told.is_empty()));
@@ -217,6 +243,7 @@ impl<const W: usize> Waits<W> {
         entries.push_back(Pending {
             registers,
             touch,
+            disorders: false,
             access: Access::Load,
             words: Box::default(),
             told: Told::default(),
@@ -230,9 +257,17 @@ impl<const W: usize> Waits<W> {
         }
     }
 
+    /// Says that the operation last pushed may return in any order.
+    pub(crate) fn last_disorders(&mut self, queue: Queue) {
+        if let Some(last) = self.last(queue) {
+            last.disorders = true;
+        }
+    }
+
     fn last(&mut self, queue: Queue) -> Option<&mut Pending<W>> {
         let entries = match queue {
             Queue::Load => &mut self.load,
+            Queue::Lds => &mut self.lds,
             Queue::Scalar => &mut self.scalar,
             _ => &mut self.store,
         };
@@ -333,12 +368,53 @@ fn settle<const W: usize>(
     arrived: &mut Vec<Told>,
 ) {
     let left = left as usize;
-    if entries.len() <= left {
+    let any_order = left > 0 && entries.iter().any(|pending| pending.disorders);
+    if entries.len() <= left || any_order {
         return;
     }
     finish(entries.drain(..entries.len() - left), arrived);
     *set = Registers::default();
     for pending in entries {
         set.add(&pending.registers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Behind a flat access of gfx9 a wait that leaves something says nothing.
+    #[test]
+    fn what_returns_in_any_order_is_waited_for_as_a_whole() {
+        let register = |first| {
+            let mut registers = Registers::default();
+            registers.add_vector(first, 1);
+            registers
+        };
+        for (queue, wait) in [
+            (Queue::Load, |left| Wait {
+                load: Some(left),
+                ..Wait::default()
+            }),
+            (Queue::Lds, |left| Wait {
+                lds: Some(left),
+                ..Wait::default()
+            }),
+        ] as [(Queue, fn(u32) -> Wait); 2]
+        {
+            for disorders in [false, true] {
+                let mut waits = Waits::<32>::default();
+                waits.push(queue, register(1), None);
+                if disorders {
+                    waits.last_disorders(queue);
+                }
+                waits.push(queue, register(2), None);
+                waits.wait(wait(1));
+                assert_eq!(waits.pending(&register(1)).is_some(), disorders);
+                assert!(waits.pending(&register(2)).is_some());
+                waits.wait(wait(0));
+                assert!(!waits.any());
+            }
+        }
     }
 }

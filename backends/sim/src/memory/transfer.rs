@@ -9,6 +9,7 @@ use crate::program::Inst;
 use crate::races::{Reading, Scope};
 use crate::schedule::{Poll, Seen};
 use crate::text::Half;
+use crate::waits::Access;
 use crate::wave::Wave;
 
 impl Vmem {
@@ -53,15 +54,14 @@ impl Vmem {
                 };
                 if !buffer.is_input() {
                     group.overlap |= buffer.note_read(at, size, &group.visitor);
-                    group.note_load(address, size);
-                    let place = (lane as u32, address);
-                    let exposed = scope == Scope::Wave && group.reads_exposed(address, size);
-                    match exposed {
-                        true => reading.is_exposed(place),
-                        false => {
-                            group.reads(buffer, (at, size), place, scope, &mut reading, wave);
-                        }
+                    if scope == Scope::Wave {
+                        group.note_load(address, size);
                     }
+                    let place = (lane as u32, address);
+                    if scope == Scope::Wave {
+                        group.overlap |= group.meets_pending(address, size, Access::Load);
+                    }
+                    group.reads(buffer, (at, size), place, scope, &mut reading, wave);
                 }
                 if group.seen.is_none() {
                     group.seen = Seen::at(buffer, at, address);
@@ -141,7 +141,8 @@ impl Vmem {
                     Some(Half::High) => register[lane] >> 16,
                     _ => register[lane],
                 };
-                group.overlap |= buffer.note_write(at, size, value, &group.visitor);
+                group.overlap |= buffer.note_write(at, size, value, &group.visitor)
+                    || group.meets_pending(address, size, Access::Store);
                 let place = (lane as u32, address);
                 group.stores(buffer, (at, size), value, place, &mut writing, wave);
                 match size {
@@ -202,7 +203,8 @@ impl Vmem {
                 input = input.or(Some((lane as u32, address)));
                 continue;
             }
-            group.overlap |= buffer.note_atomic(at, self.bytes, &group.visitor);
+            group.overlap |= buffer.note_atomic(at, self.bytes, &group.visitor)
+                || group.meets_pending(address, self.bytes, Access::Atomic);
             group.tally.written += self.bytes as u64;
             let first = address / 4;
             group.changed.extend(first..first + words as u64);

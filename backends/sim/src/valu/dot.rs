@@ -52,9 +52,8 @@ impl Element {
 /// The latter have one sign modifier for both numbers of a source. It is taken to count for both:
 /// LLVM makes one of the negation of a pair, and AMD's guides do not say.
 pub(super) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
-    const SOURCES: &[Type] = &[Type::B32, Type::B32, Type::F32];
     macro_rules! single {
-        ($element:expr) => {
+        ($element:expr, $pair:expr) => {
             Row::narrow(
                 |s, _, out| {
                     map3(s, out, |x, y, z| {
@@ -62,14 +61,14 @@ pub(super) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
                     })
                 },
                 Type::F32,
-                SOURCES,
+                &[$pair, $pair, Type::F32],
             )
             .accumulate()
         };
     }
     Some(match name {
-        "v_dot2acc_f32_f16" => single!(Element::F16),
-        "v_dot2acc_f32_bf16" => single!(Element::Bf16),
+        "v_dot2acc_f32_f16" => single!(Element::F16, Type::PairF16),
+        "v_dot2acc_f32_bf16" => single!(Element::Bf16, Type::PairBf16),
         "v_dot2_f16_f16" => Row::narrow(
             |s, _, out| {
                 map3(s, out, |x, y, z| {
@@ -86,7 +85,7 @@ pub(super) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
                 })
             },
             Type::B16,
-            &[Type::PairF16, Type::PairF16, Type::B16],
+            &[Type::PairBf16, Type::PairBf16, Type::Bf16],
         ),
         _ => return None,
     })
@@ -172,9 +171,14 @@ impl Dot {
         };
         let addend = if accumulates { 0 } else { 3 };
         let ty = if real { Type::F32 } else { Type::B32 };
+        let pair = |at: usize| match elements[at] {
+            Element::F16 => Type::PairF16,
+            Element::Bf16 => Type::PairBf16,
+            _ => Type::B32,
+        };
         let mut sources = [
-            Input::new(line.operands.get(1)?, Type::B32, false)?,
-            Input::new(line.operands.get(2)?, Type::B32, false)?,
+            Input::new(line.operands.get(1)?, pair(0), false)?,
+            Input::new(line.operands.get(2)?, pair(1), false)?,
             Input::new(line.operands.get(addend)?, ty, false)?,
         ];
         if real && low[2] != high[2] {

@@ -90,13 +90,16 @@ fn halves<const W: usize>(line: &Line, rest: &str) -> Option<Packed<W>> {
                 false => None,
             })?;
             let mut input = Input::new(operand, ty, selects[part][at])?;
-            // A constant fills the low half; the high half is its sign or zero.
-            if let Source::Const(_) = input.source
-                && selects[part][at]
-            {
-                let full = super::constant(&operand.value, Type::B32).unwrap_or(0);
-                let high = matches!(operand.value, Value::Int(_) | Value::Literal(_));
-                input.source = Source::Const(if high { full >> 16 & 0xffff } else { 0 });
+            // A constant has 32 bits: a float is one of f16 in the low half, or of f32 where the
+            // halves are integers (LLVM: `getInlineEncodingV2F16` and `V2I16`).
+            if let Source::Const(_) = input.source {
+                let pair = match ty {
+                    Type::F16 => Type::PairF16,
+                    _ => Type::B32,
+                };
+                let full = super::constant(&operand.value, pair)?;
+                let shift = if selects[part][at] { 16 } else { 0 };
+                input.source = Source::Const(full >> shift & 0xffff);
             }
             input.neg ^= negs[part][at];
             inputs[part][at] = input;

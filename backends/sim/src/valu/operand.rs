@@ -13,6 +13,10 @@ pub(crate) enum Type {
     F32,
     /// Two f16 in one register.
     PairF16,
+    /// Two bf16.
+    PairBf16,
+    /// A bf16.
+    Bf16,
     B64,
     F64,
 }
@@ -20,8 +24,8 @@ pub(crate) enum Type {
 impl Type {
     pub(crate) fn bits(self) -> u32 {
         match self {
-            Type::B16 | Type::F16 => 16,
-            Type::B32 | Type::F32 | Type::PairF16 => 32,
+            Type::B16 | Type::F16 | Type::Bf16 => 16,
+            Type::B32 | Type::F32 | Type::PairF16 | Type::PairBf16 => 32,
             Type::B64 | Type::F64 => 64,
         }
     }
@@ -87,6 +91,11 @@ pub(crate) fn constant(value: &Value, ty: Type) -> Option<u64> {
         // A 32-bit literal is the high half of an f64.
         Value::Literal(bits) if ty == Type::F64 && bits <= u64::from(u32::MAX) => Some(bits << 32),
         Value::Literal(bits) => Some(bits & mask),
+        // In a pair a float stands in the low half (LLVM: `getInlineEncodingV2F16` and `V2BF16`).
+        Value::Float(float) if matches!(ty, Type::Bf16 | Type::PairBf16) => {
+            Some(u64::from(half::bf16::from_f64(float).to_bits()))
+        }
+        Value::Float(float) if ty == Type::PairF16 => constant(&Value::Float(float), Type::F16),
         Value::Float(float) => Some(match ty.bits() {
             16 => u64::from(half::f16::from_f64(float).to_bits()),
             32 => u64::from((float as f32).to_bits()),
@@ -166,7 +175,7 @@ impl Input {
         }
         if !plain {
             let sign = match self.ty {
-                Type::PairF16 => 0x8000_8000,
+                Type::PairF16 | Type::PairBf16 => 0x8000_8000,
                 _ if narrow => 0x8000,
                 _ => 0x8000_0000,
             };

@@ -145,6 +145,38 @@ TWINS(near_later) {
     y[own()] = old;
 }
 
+// Neighbours in a word behind a barrier that waits for nothing.
+TWINS(near_bytes_stored) {
+    u8 *bytes = (u8 *)(a + block() * 64);
+    uint half = thread() / 64, at = thread() % 64;
+    bytes[2 * at + half] = x[own()];
+    meet(false);
+    y[own()] = bytes[2 * at + (right ? half : half ^ 1)];
+}
+
+// What an atomic load found, or a plain one, before others raise the word.
+TWINS(near_raised) {
+    uint *top = a + block();
+    uint old = right ? __hip_atomic_load(top, __ATOMIC_RELAXED, AGENT) : *top;
+    meet(false);
+    if (x[own()] > old) __hip_atomic_fetch_max(top, x[own()], __ATOMIC_RELAXED, AGENT);
+}
+
+// A store that is pending at a barrier and complete before the flag behind it.
+TWINS(near_handed_stored) {
+    if (thread() < 32) a[own()] = x[own()];
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+    if (thread() < 32) {
+        if (right) __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+        if (thread() == 0) __hip_atomic_fetch_add(b + block(), 1u, __ATOMIC_RELAXED, GROUP);
+    } else if (thread() >= 64 && thread() < 96) {
+        while (__hip_atomic_load(b + block(), __ATOMIC_ACQUIRE, GROUP) == 0) SLEEP;
+        y[own()] = a[own() - 64];
+    }
+}
+
 // Who saw half of what one store wrote knows of the other half.
 TWINS(pair_stored) {
     if (thread() != 0) return;

@@ -318,3 +318,18 @@ TWINS(left_as_it_was) {
         y[0] = *a;
     } else if (block() == 1) *a = 0;
 }
+
+// One wave runs ahead and hears of a store; the others know of it behind their next barrier.
+TWINS(ahead) {
+    if (block() == 1 && thread() == 0) {
+        a[5] = x[5];
+        release(b);
+    }
+    if (block() != 0) return;
+    barrier();
+    if (thread() == 0) acquire(b);
+    if (right) barrier();
+    uint read = thread() == 64 ? a[5] : 0;
+    if (!right) barrier();
+    y[own()] = read;
+}

@@ -243,6 +243,43 @@ fn a_split_barrier_orders_what_is_outside_it_alone() {
     );
 }
 
+/// What a flat access touches of LDS between signal and wait counts behind the barrier, too.
+#[test]
+fn flat_accesses_are_not_ordered_within_a_split_barrier() {
+    let store = "s_mov_b64 s[10:11], src_shared_base\nv_mov_b32 v10, v2\nv_mov_b32 v11, s11\n\
+                 flat_store_b32 v[10:11], v5\n{lds} // stored again";
+    let place = "{barrier} // second\nds_store_b32 v2, v5\n{lds} // stored again";
+    assert!(EXCHANGE.contains(place));
+    for (split, races) in [
+        (
+            format!("s_barrier_signal -1\ns_barrier_wait -1\n{store}"),
+            false,
+        ),
+        (
+            format!("s_barrier_signal -1\n{store}\ns_barrier_wait -1"),
+            true,
+        ),
+    ] {
+        let (report, _) = run(
+            "gfx1201",
+            &EXCHANGE.replace(place, &split),
+            1,
+            Checks::all(),
+        );
+        assert_eq!(report.count(Check::LdsRace) > 0, races, "{split}");
+    }
+}
+
+#[test]
+fn a_barrier_that_is_signalled_twice() {
+    let place = "{barrier} // second";
+    assert!(EXCHANGE.contains(place));
+    let body = EXCHANGE.replace(place, "s_barrier_signal -1");
+    let (report, _) = run("gfx1201", &body, 1, Checks::all());
+    let twice = |found: &Finding| found.message.contains("again");
+    assert!(report.findings.iter().any(twice), "{:#?}", report.findings);
+}
+
 #[test]
 fn lds_bytes_nobody_wrote() {
     let check = Check::LdsUninitialized;

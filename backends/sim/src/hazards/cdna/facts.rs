@@ -66,7 +66,8 @@ fn is_transcendental(name: &str) -> bool {
         .is_some_and(|stem| stems.contains(&stem))
 }
 
-/// Whether part of a destination is written by choice of a byte or half.
+/// Whether part of a destination is written by choice of a byte or half. Of the scaled conversions
+/// LLVM counts those to FP4 with random rounding whatever they choose (`getDstSelForwardingOperand`).
 fn writes_part(line: &Line) -> bool {
     let sdwa = line.sdwa && line.modifier("dst_sel").is_some_and(|sel| sel != "DWORD");
     let chosen = line.modifier("op_sel").is_some_and(|list| {
@@ -74,7 +75,7 @@ fn writes_part(line: &Line) -> bool {
         list.len() >= line.operands.len() && list.last() == Some(&1)
     });
     let packed = line.name.starts_with("v_pk_") || line.name.starts_with("v_fma_mix");
-    sdwa || chosen && !packed || line.name.starts_with("v_cvt_scalef32")
+    sdwa || chosen && !packed || line.name.starts_with("v_cvt_scalef32_sr_pk_fp4")
 }
 
 /// Passes of a matrix instruction.

@@ -429,6 +429,12 @@ impl Recent {
         if vector {
             self.read |= facts.scalar_pairs;
         }
+        if facts.is(Facts::CALLS) {
+            // LLVM does not wait for the address to return to.
+            self.unsettled.by_scalar &= !facts.scalar_writes;
+            self.unsettled.by_vector &= !facts.scalar_writes;
+            return met;
+        }
         let written = facts.scalar_writes & self.read;
         let vcc = written & VCC_BITS;
         match vector {

@@ -4,6 +4,7 @@
 
 mod atomics;
 mod broken;
+mod constants;
 mod gemm;
 mod integers;
 mod pending;

@@ -17,7 +17,7 @@ const FAR: [&str; 7] = [
 ];
 
 /// Within one, behind a barrier.
-const NEAR: [&str; 7] = [
+const NEAR: [&str; 10] = [
     "near_loaded",
     "near_loaded_then_added",
     "near_stored",
@@ -25,6 +25,9 @@ const NEAR: [&str; 7] = [
     "near_first_of_two",
     "near_added_twice",
     "near_later",
+    "near_bytes_stored",
+    "near_raised",
+    "near_handed_stored",
 ];
 
 fn found(kernel: &str, build: Build) -> Vec<&'static str> {

@@ -7,7 +7,7 @@ use super::{Build, CHIPS, Value, builds, in_parallel_of, launch, object, put};
 const BLOCKS: u32 = 4;
 const ITEMS: u32 = 128;
 
-const KERNELS: [&str; 27] = [
+const KERNELS: [&str; 28] = [
     "grid_first",
     "grid_second",
     "again",
@@ -35,6 +35,7 @@ const KERNELS: [&str; 27] = [
     "nothing_added",
     "published",
     "left_as_it_was",
+    "ahead",
 ];
 
 /// What each check counts in a run.
