@@ -254,8 +254,8 @@ impl Recent {
         if settles.vector {
             self.settled = self.now.vectors;
             self.transcendentals = [None; 2];
-            // ACO: then scalar results of vector instructions have arrived as well. LLVM has no
-            // case in which it matters.
+            // ACO: then scalar results of vector instructions have arrived as well. LLVM waits for
+            // them all the same.
             if facts.is(Facts::MASKS) {
                 self.unsettled.by_vector = 0;
             }
