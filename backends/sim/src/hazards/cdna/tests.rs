@@ -116,7 +116,7 @@ const PAIRS: &[(&str, &str, u32)] = &[
         1,
     ),
     (
-        "v_cvt_scalef32_pk_fp8_f32 v0, v1, v2, v3",
+        "v_cvt_scalef32_sr_pk_fp4_f32 v0, v[2:3], v4, v5",
         "v_mov_b32_e32 v4, v0",
         1,
     ),
@@ -250,6 +250,11 @@ fn pairs_without_anything_in_common_are_none() {
     for lines in [
         ["v_exp_f32_e32 v0, v1", "v_add_f32_e32 v2, v3, v4"],
         ["v_exp_f32_e32 v0, v1", "v_rcp_f32_e32 v2, v0"],
+        // LLVM puts nothing there.
+        [
+            "v_cvt_scalef32_pk_fp8_f32 v0, v1, v2, v3",
+            "v_mov_b32_e32 v4, v0",
+        ],
         [
             "v_cmp_eq_u32_e32 vcc, v0, v1",
             "s_and_saveexec_b64 s[0:1], vcc",

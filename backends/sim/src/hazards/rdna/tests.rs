@@ -338,6 +338,19 @@ fn multiply_adds_beside_their_sources_are_none() {
     }
 }
 
+/// A function that calls another one keeps its own return address in lanes.
+#[test]
+fn return_addresses_need_no_wait() {
+    let lines = [
+        "v_writelane_b32 v40, s30, 0",
+        "s_swappc_b64 s[30:31], s[0:1]",
+        "s_setpc_b64 s[30:31]",
+    ];
+    assert_eq!(met("gfx1201", 32, &lines), []);
+    let lines = [lines[0], "s_mov_b32 s30, s4", "s_mov_b32 s5, s30"];
+    assert_eq!(met("gfx1201", 32, &lines), [(Rule::ReadByScalar, 2)]);
+}
+
 #[test]
 fn waits_for_scalar_registers_are_none_for_vcc() {
     let lines = [
