@@ -388,6 +388,18 @@ impl Recent {
                 })
             });
         }
+        // LLVM looks for the last matrix instruction that wrote a register: what another one writes
+        // over as a whole is waited for as that one's.
+        if let Some(written) = facts.deeds.iter().find(|deed| deed.is_matrix_write()) {
+            self.deeds.retain(|&(first, at, ..)| {
+                let earlier = facts_of(first as usize).and_then(|it| it.deeds.get(usize::from(at)));
+                !earlier.is_some_and(|earlier| {
+                    let mut left = earlier.registers;
+                    left.remove(&written.registers);
+                    earlier.is_matrix_write() && left == Registers::default()
+                })
+            });
+        }
         for (at, deed) in facts.deeds.iter().enumerate() {
             let until = self.clock + u64::from(deed.longest);
             self.deeds
@@ -426,6 +438,12 @@ impl Deed {
         };
         deed.keep_for(u32::MAX);
         deed
+    }
+
+    /// Whether it is what a matrix instruction writes.
+    fn is_matrix_write(&self) -> bool {
+        let first = self.rows.first().map(|(row, _)| row.first);
+        matches!(first, Some(First::Xdl | First::Smfma))
     }
 
     /// Drops the hazards whose second instruction is none of `present`; whether any are left.

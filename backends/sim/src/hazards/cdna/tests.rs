@@ -245,6 +245,26 @@ fn one_state_too_few_is_found_in_every_row() {
     }
 }
 
+/// A long product whose result a short one adds to and writes over.
+#[test]
+fn the_last_product_that_writes_a_register_counts() {
+    let long = "v_mfma_f32_16x16x32_fp8_fp8 v[32:35], v[0:1], v[2:3], 0";
+    let short = "v_mfma_f32_4x4x4_16b_f16 v[32:35], v[0:1], v[2:3], v[32:35]";
+    let reader = "v_mov_b32_e32 v9, v32";
+    let (_, alone) = met(&[short, reader]).expect("nothing between");
+    let idle = vec!["s_setprio 0"; alone as usize];
+    assert_eq!(met(&[&[short][..], &idle, &[reader]].concat()), None);
+    let between = vec!["s_setprio 0"; 4];
+    let lines = [&[long][..], &between, &[short], &idle, &[reader]].concat();
+    assert!(
+        met(&lines).is_none_or(|(_, needs)| needs == alone),
+        "{lines:?}"
+    );
+    let apart = "v_mfma_f32_4x4x4_16b_f16 v[36:39], v[0:1], v[2:3], v[36:39]";
+    let lines = [&[long][..], &[apart], &[reader]].concat();
+    assert!(met(&lines).is_some());
+}
+
 #[test]
 fn pairs_without_anything_in_common_are_none() {
     for lines in [

@@ -165,6 +165,15 @@ fn packed(t: &mut Table) {
         BITS,
         shifted,
     );
+    let signed = op(|[a, b, _], _| {
+        let half = |x: u64, p: u32| i64::from((x >> p) as u16 as i16);
+        let part = |p: u32| {
+            let sum = (half(a, p) + half(b, p)).clamp(i16::MIN.into(), i16::MAX.into());
+            u64::from(sum as u16) << p
+        };
+        (part(0) | part(16), false)
+    });
+    push(t, "v_pk_add_i16", "D, i0, i1", " clamp", BITS, signed);
     if !t.gfx9() {
         return;
     }

@@ -256,6 +256,12 @@ pub fn cdna(t: &mut Table) {
         words!(|a, b| (low24(a) * low24(b) / two(32)) as u32),
     );
     t.word(
+        "v_mul_hi_i32_i24",
+        short,
+        two_words,
+        words!(|a, b| ((sext(a, 24) * sext(b, 24)) >> 32) as u32),
+    );
+    t.word(
         "v_mul_i32_i24",
         short,
         two_words,
