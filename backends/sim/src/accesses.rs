@@ -8,7 +8,7 @@ use crate::memory::lds::Touch;
 use crate::memory::scalar::Smem;
 use crate::program::Inst;
 use crate::schedule::Poll;
-use crate::waits::{Access, Queue};
+use crate::waits::Queue;
 use crate::wave::Wave;
 
 impl<const W: usize> Group<'_, W> {
@@ -43,16 +43,15 @@ impl<const W: usize> Group<'_, W> {
         let touch = match vmem.is_flat() {
             true => {
                 wave.waits.push(Queue::Lds, registers, touch);
-                if self.machine.generation == Generation::Cdna4 {
-                    wave.waits.last_disorders(Queue::Lds);
-                }
                 None
             }
             false => touch,
         };
         wave.waits.push(queue, registers, touch);
         if vmem.is_flat() && self.machine.generation == Generation::Cdna4 {
-            wave.waits.last_disorders(queue);
+            for queue in [Queue::Lds, queue] {
+                wave.waits.last_disorders(queue);
+            }
         }
         let own = match vmem.is_atomic() {
             true => self.scalar_cache.change(&self.changed, wave),
@@ -61,14 +60,7 @@ impl<const W: usize> Group<'_, W> {
         if !self.stored.is_empty() {
             wave.poll = Poll::default();
         }
-        let accesses = [
-            (Access::Load, &self.loaded),
-            (Access::Store, &self.stored),
-            (Access::Atomic, &self.changed),
-        ];
-        if let Some((access, words)) = accesses.into_iter().find(|(_, words)| !words.is_empty()) {
-            wave.waits.last_accesses(queue, access, words);
-        }
+        self.expose_words(queue, wave);
         if self.signals.is_some() || own != 0 {
             let told = self.tell(own);
             wave.waits.last_tells(queue, told);
@@ -97,9 +89,7 @@ impl<const W: usize> Group<'_, W> {
         self.moved_since(wave, before);
         if let Some((queue, registers)) = inst.fills {
             wave.waits.push(queue, registers, None);
-            if !self.loaded.is_empty() {
-                wave.waits.last_accesses(queue, Access::Load, &self.loaded);
-            }
+            self.expose_words(queue, wave);
             if self.signals.is_some() {
                 let told = self.tell(0);
                 wave.waits.last_tells(queue, told);

@@ -15,7 +15,7 @@ use crate::group::Group;
 use crate::memory::Visitor;
 use crate::memory::lds::Touch;
 use crate::signals::{Clock, How};
-use crate::waits::Access;
+use crate::waits::{Access, Queue};
 use crate::wave::Wave;
 
 /// What waves of a workgroup leave behind at barriers.
@@ -77,9 +77,7 @@ impl<const W: usize> Group<'_, W> {
     /// A wave signals a barrier: others hear what it has heard of, and what it did not wait for may
     /// happen behind the barrier.
     pub(crate) fn leave_at_barrier(&mut self, wave: &Wave<W>) {
-        // Where workgroups run one at a time clocks tell more exactly.
-        let coarse = self.signals.is_none() && self.across_units;
-        let exposes = coarse && self.checks.has(Check::Unreleased);
+        let exposes = self.exposes();
         let left = self.left.at(wave.passed());
         left.heard.join(&wave.heard);
         left.scalar_heard.join(&wave.scalar_heard);
@@ -90,10 +88,33 @@ impl<const W: usize> Group<'_, W> {
         }
     }
 
+    /// Whether what is pending at a barrier is kept word by word. Where workgroups run one at a time
+    /// clocks tell more exactly.
+    #[inline]
+    fn exposes(&self) -> bool {
+        self.across_units && self.signals.is_none() && self.checks.has(Check::Unreleased)
+    }
+
+    /// Says of the operation last pushed what it does to words of global memory.
+    #[inline]
+    pub(crate) fn expose_words(&self, queue: Queue, wave: &mut Wave<W>) {
+        if !self.exposes() {
+            return;
+        }
+        let accesses = [
+            (Access::Load, &self.loaded),
+            (Access::Store, &self.stored),
+            (Access::Atomic, &self.changed),
+        ];
+        if let Some((access, words)) = accesses.into_iter().find(|(_, words)| !words.is_empty()) {
+            wave.waits.last_accesses(queue, access, words);
+        }
+    }
+
     /// Notes that a wave loads what kernels store, where it must have waited for that before a barrier.
     #[inline]
     pub(crate) fn note_load(&mut self, address: u64, len: usize) {
-        if self.across_units {
+        if self.exposes() {
             let words = address / 4..(address + len as u64).div_ceil(4);
             self.loaded.extend(words);
         }

@@ -212,12 +212,25 @@ impl Signals {
         if point.workgroup == me.workgroup && (point.wave == me.wave || me.passed > point.barrier) {
             return true;
         }
-        heard.of(point.workgroup).any(|signal| {
-            self.get(signal)
-                .is_some_and(|later| match later.point.wave {
-                    wave if wave == point.wave => signal >= point.number,
-                    _ => later.passed > point.barrier,
-                })
+        let passed = |later: &Store| later.passed > point.barrier;
+        self.any_signal(point, heard, |signal| signal >= point.number, passed)
+    }
+
+    /// Whether a clock tells of a store of an access's workgroup that is as asked: one of its own
+    /// wave, by its number, or one of another wave.
+    fn any_signal(
+        &self,
+        point: &Point,
+        clock: &Clock,
+        own: impl Fn(Number) -> bool,
+        other: impl Fn(&Store) -> bool,
+    ) -> bool {
+        clock.of(point.workgroup).any(|signal| {
+            let store = self.get(signal);
+            store.is_some_and(|store| match store.point.wave == point.wave {
+                true => own(signal),
+                false => other(store),
+            })
         })
     }
 
@@ -350,13 +363,8 @@ impl Signals {
 
     /// Whether a clock tells of a signal behind a store.
     fn is_told(&self, point: &Point, clock: &Clock) -> bool {
-        clock.of(point.workgroup).any(|signal| {
-            self.get(signal)
-                .is_some_and(|later| match later.point.wave {
-                    wave if wave == point.wave => signal > point.number,
-                    _ => later.passed > point.barrier,
-                })
-        })
+        let passed = |later: &Store| later.passed > point.barrier;
+        self.any_signal(point, clock, |signal| signal > point.number, passed)
     }
 
     /// The same of a store by its number.
@@ -367,15 +375,10 @@ impl Signals {
 
     /// Whether a clock tells of a signal that was issued when an access was complete.
     fn is_released(&self, point: &Point, done: &Done, clock: &Clock) -> bool {
-        clock.of(point.workgroup).any(|signal| {
-            self.get(signal)
-                .is_some_and(|later| match later.point.wave {
-                    wave if wave == point.wave => done.number <= signal,
-                    _ => {
-                        later.passed > done.barrier || self.shared && later.settled > point.barrier
-                    }
-                })
-        })
+        let waited = |later: &Store| {
+            later.passed > done.barrier || self.shared && later.settled > point.barrier
+        };
+        self.any_signal(point, clock, |signal| done.number <= signal, waited)
     }
 
     /// The same of a store.

@@ -417,4 +417,21 @@ mod tests {
             }
         }
     }
+
+    /// A counter of four bits lets fifteen operations stand.
+    #[test]
+    fn what_more_operations_follow_than_are_counted_has_returned() {
+        for (isa, standing) in [(Isa::Gfx9, 15), (Isa::Gfx11, 63)] {
+            let mut waits = Waits::<32>::new(isa);
+            let mut first = Registers::default();
+            first.add_vector(1, 1);
+            waits.push(Queue::Lds, first, None);
+            for _ in 1..standing {
+                waits.push(Queue::Lds, Registers::default(), None);
+            }
+            assert!(waits.pending(&first).is_some());
+            waits.push(Queue::Lds, Registers::default(), None);
+            assert_eq!(waits.pending(&first), None);
+        }
+    }
 }

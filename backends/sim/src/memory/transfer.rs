@@ -54,11 +54,9 @@ impl Vmem {
                 };
                 if !buffer.is_input() {
                     group.overlap |= buffer.note_read(at, size, &group.visitor);
-                    if scope == Scope::Wave {
-                        group.note_load(address, size);
-                    }
                     let place = (lane as u32, address);
                     if scope == Scope::Wave {
+                        group.note_load(address, size);
                         group.overlap |= group.meets_pending(address, size, Access::Load);
                     }
                     group.reads(buffer, (at, size), place, scope, &mut reading, wave);

@@ -5,6 +5,7 @@ use crate::build;
 
 /// Lines that all chips have.
 const COMMON: &str = "
+s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 0
 buffer_load_b128 v[0:3], v5, s[0:3], s9 offen offset:32
 buffer_load_b32 v0, off, s[0:3], null offset:32
 buffer_load_b64 v[0:1], v5, s[0:3], null offen
