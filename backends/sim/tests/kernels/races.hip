@@ -321,11 +321,11 @@ TWINS(left_as_it_was) {
 
 // One wave runs ahead and hears of a store; the others know of it behind their next barrier.
 TWINS(ahead) {
-    if (block() == 1 && thread() == 0) {
+    if (block() == 0 && thread() == 0) {
         a[5] = x[5];
         release(b);
     }
-    if (block() != 0) return;
+    if (block() != 1) return;
     barrier();
     if (thread() == 0) acquire(b);
     if (right) barrier();

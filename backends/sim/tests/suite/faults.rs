@@ -247,26 +247,20 @@ fn a_split_barrier_orders_what_is_outside_it_alone() {
 #[test]
 fn flat_accesses_are_not_ordered_within_a_split_barrier() {
     let store = "s_mov_b64 s[10:11], src_shared_base\nv_mov_b32 v10, v2\nv_mov_b32 v11, s11\n\
-                 flat_store_b32 v[10:11], v5\n{lds} // stored again";
-    let place = "{barrier} // second\nds_store_b32 v2, v5\n{lds} // stored again";
+                 flat_store_b32 v[10:11], v5 offset:256\n{lds}";
+    let (signal, wait) = ("s_barrier_signal -1", "s_barrier_wait -1");
+    let place = "{barrier} // second";
     assert!(EXCHANGE.contains(place));
     for (split, races) in [
-        (
-            format!("s_barrier_signal -1\ns_barrier_wait -1\n{store}"),
-            false,
-        ),
-        (
-            format!("s_barrier_signal -1\n{store}\ns_barrier_wait -1"),
-            true,
-        ),
+        ([store, signal, wait], false),
+        ([signal, store, wait], true),
     ] {
-        let (report, _) = run(
-            "gfx1201",
-            &EXCHANGE.replace(place, &split),
-            1,
-            Checks::all(),
+        let read = format!(
+            "{}\nds_load_b32 v7, v4 offset:256\n{{lds}}",
+            split.join("\n")
         );
-        assert_eq!(report.count(Check::LdsRace) > 0, races, "{split}");
+        let (report, _) = run("gfx1201", &EXCHANGE.replace(place, &read), 1, Checks::all());
+        assert_eq!(report.count(Check::LdsRace) > 0, races, "{read}");
     }
 }
 
