@@ -48,6 +48,8 @@ impl<const W: usize> Group<'_, W> {
             false => touch,
         };
         wave.waits.push(queue, registers, touch);
+        wave.waits
+            .last_fills(queue, inst.moves.map(|moves| moves.half));
         if vmem.is_flat() && self.machine.generation == Generation::Cdna4 {
             for queue in [Queue::Lds, queue] {
                 wave.waits.last_disorders(queue);

@@ -1,11 +1,13 @@
 //! What a workgroup's waves do wrong, told with the instructions that led there.
 
+use tilefold_machine::Generation;
+
 use crate::check::{Check, Finding};
 use crate::group::Group;
 use crate::hazards::Facts;
 use crate::memory::lds::{Faults, Stored, Touch};
 use crate::program::Inst;
-use crate::waits::Queue;
+use crate::waits::{Queue, Registers};
 use crate::wave::{HISTORY, Wave};
 
 /// Findings kept of one workgroup.
@@ -16,13 +18,23 @@ impl<const W: usize> Group<'_, W> {
         if !self.checks.has(Check::MissingWait) {
             return;
         }
-        let mut found = wave.waits.pending(&inst.uses);
+        let pending = |registers: &Registers| {
+            let found = wave.waits.pending(registers)?;
+            let Some(moves) = inst.moves else {
+                return Some(found);
+            };
+            let mut registers = *registers;
+            wave.waits.spare_other_half(moves, &mut registers);
+            wave.waits.pending(&registers)
+        };
+        let mut found = pending(&inst.uses);
         if let (None, Some((own, registers))) = (&found, &inst.fills) {
-            // Loads of one in-order queue may follow each other into a register.
-            found = wave
-                .waits
-                .pending(registers)
-                .filter(|(queue, _)| queue != own || *own == Queue::Scalar);
+            // Loads of one queue may follow each other into a register that they write in order.
+            let in_order = match own {
+                Queue::Load => self.machine.generation != Generation::Rdna4,
+                own => *own != Queue::Scalar,
+            };
+            found = pending(registers).filter(|(queue, _)| queue != own || !in_order);
         }
         if let Some((queue, register)) = found {
             self.find(Check::MissingWait, wave, inst, None, || {

@@ -376,6 +376,8 @@ impl<'a, const W: usize> Group<'a, W> {
                     self.check_pending_bytes(touch, wave, inst);
                 }
                 wave.waits.push(Queue::Lds, registers, touch);
+                wave.waits
+                    .last_fills(Queue::Lds, inst.moves.map(|moves| moves.half));
             }
             Op::Broadcast(direct) => {
                 let touch = direct

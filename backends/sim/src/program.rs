@@ -20,9 +20,9 @@ use crate::object::CodeObject;
 use crate::operation::{dual, operation};
 use crate::salu::Salu;
 use crate::system::{self, System};
-use crate::text::{Line, M0, NULL, SCALARS, VCC, Value};
+use crate::text::{Half, Line, M0, NULL, SCALARS, VCC, Value};
 use crate::valu::{Dot, LaneOp, Packed, Real, Recode, Sums, Swap, Valu};
-use crate::waits::{Queue, Registers, Wait};
+use crate::waits::{Moves, Queue, Registers, Wait};
 
 /// What an instruction does.
 pub(crate) enum Op<const W: usize> {
@@ -89,6 +89,8 @@ pub(crate) struct Inst<const W: usize> {
     pub(crate) uses: Registers,
     /// Registers that are written when the load returns, and the queue it waits in.
     pub(crate) fills: Option<(Queue, Registers)>,
+    /// The half of a register that it loads or stores, where it is not a whole one.
+    pub(crate) moves: Option<Moves>,
     /// What hazards need to know, where one may be met.
     pub(crate) hazard: Option<Box<hazards::Facts>>,
 }
@@ -348,7 +350,7 @@ fn branch(line: &Line, next: u64) -> Option<(Condition, u64)> {
 /// Builds one instruction; what is not known about it becomes [`Op::Unknown`].
 fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usize) -> Inst<W> {
     let mut uses = Registers::default();
-    let mut fills = None;
+    let (mut fills, mut moves) = (None, None);
     let (class, op) = match text.split_once("::") {
         Some((x, y)) => {
             let lines = [Line::parse(x), Line::parse(y)];
@@ -392,6 +394,12 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
             if direct || counts || matches!(op, Op::Broadcast(_)) {
                 uses.add_scalar(M0, 1);
             }
+            // A flat access waits in two queues, and for both halves. On gfx9 whole registers count.
+            let by_half =
+                matches!(&op, Op::Ds(_)) || matches!(&op, Op::Vmem(vmem) if !vmem.is_flat());
+            if by_half && chip.isa != Isa::Gfx9 {
+                moves = half_moved(&line);
+            }
             (class, op)
         }
     };
@@ -404,8 +412,49 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
         op,
         uses,
         fills,
+        moves,
         hazard,
     }
+}
+
+/// The half of a register that an access of memory moves, as its name tells. Bytes and halves are
+/// stored from the lower one unless it says otherwise; loads without `d16` fill the whole register.
+fn half_moved(line: &Line) -> Option<Moves> {
+    let narrow = ["_b8", "_b16", "_byte", "_short", "_d16_hi"];
+    let loads = !line.name.contains("store") && !line.name.contains("write");
+    let half = if line.name.contains("d16_hi") {
+        Half::High
+    } else if loads && line.name.contains("d16") && !line.name.contains("format") {
+        Half::Low
+    } else if !loads && narrow.iter().any(|end| line.name.ends_with(end)) {
+        Half::Low
+    } else {
+        return None;
+    };
+    // The data come first but where a store names its address before.
+    let first = loads || line.name.contains("buffer");
+    let at = usize::from(!first);
+    let Some(&Value::Vector {
+        first: register,
+        count: 1,
+        ..
+    }) = line.operands.get(at).map(|operand| &operand.value)
+    else {
+        return None;
+    };
+    // As an address it counts as a whole.
+    let mut others = Registers::default();
+    for (_, operand) in line
+        .operands
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| *place != at)
+    {
+        add_operand(Some(&operand.value), &mut others);
+    }
+    let mut own = Registers::default();
+    own.add_vector(register, 1);
+    (!others.meets(&own)).then_some(Moves { register, half })
 }
 
 /// Adds the registers of an operand.

@@ -1,9 +1,13 @@
 //! Wait counters: which registers a pending load may still write.
 //!
 //! Values arrive at once in the simulation; what is pending is only remembered, so that an access
-//! without the wait it needs is found. Loads of vector memory return in order, as do LDS
+//! without the wait it needs is found. Loads of vector memory are counted in order, as are LDS
 //! operations among themselves; scalar loads return in any order (LLVM's AMDGPU usage guide,
-//! "Memory Model", and its wait insertion pass). On gfx9 stores wait in the queue of the loads, and
+//! "Memory Model", and its wait insertion pass). Loads into one register may follow each other
+//! where they also write it in order, which vector memory of RDNA 4 does not do (its feature
+//! `vmem-write-vgpr-in-order`). Accesses of memory that move one half of a register do not meet
+//! loads into the other half; what else touches either half does, since such a load may write the
+//! whole register (its wait insertion pass: `determineVGPR16Dependency`). On gfx9 stores wait in the queue of the loads, and
 //! loads into LDS hold the bytes that they write; a flat access, which may go to memory or to LDS,
 //! returns in no order with either (the wait insertion pass: `counterOutOfOrder`), so that behind it
 //! only the wait for all says anything.
@@ -15,6 +19,7 @@ use crate::loads::Section;
 use crate::memory::lds::Touch;
 use crate::scalar_cache::Own;
 use crate::signals::Number;
+use crate::text::Half;
 
 /// Words of a set of vector registers: 512 registers.
 pub(crate) const VECTOR_WORDS: usize = 8;
@@ -105,8 +110,17 @@ pub(crate) struct Wait {
     pub(crate) store: Option<u32>,
 }
 
+/// The half of a vector register that an access of memory loads or stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moves {
+    pub(crate) register: u16,
+    pub(crate) half: Half,
+}
+
 struct Pending<const W: usize> {
     registers: Registers,
+    /// The half of its register that a load fills; none where it fills whole ones.
+    half: Option<Half>,
     /// The LDS bytes of an operation, which stay in use until it is waited for.
     touch: Option<Touch<W>>,
     /// Whether it may return before what came earlier, or behind what came later.
@@ -242,6 +256,7 @@ impl<const W: usize> Waits<W> {
         self.any_direct |= queue == Queue::Load && touch.is_some();
         entries.push_back(Pending {
             registers,
+            half: None,
             touch,
             disorders: false,
             access: Access::Load,
@@ -261,6 +276,13 @@ impl<const W: usize> Waits<W> {
     pub(crate) fn last_disorders(&mut self, queue: Queue) {
         if let Some(last) = self.last(queue) {
             last.disorders = true;
+        }
+    }
+
+    /// Says that the load last pushed fills one half of its register.
+    pub(crate) fn last_fills(&mut self, queue: Queue, half: Option<Half>) {
+        if let Some(last) = self.last(queue) {
+            last.half = half;
         }
     }
 
@@ -338,6 +360,21 @@ impl<const W: usize> Waits<W> {
             .iter()
             .chain(&self.scalar)
             .flat_map(|pending| pending.told.heard.iter().copied())
+    }
+
+    /// Takes from `registers` the one of which an access of memory moves a half, if all that is
+    /// pending in it are loads into the other half.
+    pub(crate) fn spare_other_half(&self, moves: Moves, registers: &mut Registers) {
+        let mut register = Registers::default();
+        register.add_vector(moves.register, 1);
+        let entries = self.load.iter().chain(&self.lds).chain(&self.direct);
+        let into_other = |pending: &Pending<W>| pending.half.is_some_and(|half| half != moves.half);
+        if entries
+            .filter(|pending| pending.registers.meets(&register))
+            .all(into_other)
+        {
+            registers.remove(&register);
+        }
     }
 
     /// The queue and the register of a pending load into one of `registers`.

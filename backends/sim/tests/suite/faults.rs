@@ -197,13 +197,110 @@ global_store_b32 v2, v7, s[6:7]
         "v7, v6",
         "v_mov_b32_e32 v7, v6",
     );
-    // An LDS load that overtakes nothing: loads of one kind may follow into one register.
-    let again = body.replace(
-        "global_load_b32 v4",
-        "global_load_b32 v3, v2, s[4:5]\nglobal_load_b32 v4",
+}
+
+/// Loads of one kind may follow each other into one register where they write it in order.
+#[test]
+fn loads_into_one_register() {
+    let body = "
+s_load_b128 s[4:7], s[0:1], 0x0
+v_and_b32 v1, 0x3ff, v0
+v_lshlrev_b32 v2, 2, v1
+{scalar}
+global_load_b32 v3, v2, s[4:5]
+{load} // between
+global_load_b32 v3, v2, s[4:5] offset:0
+{load}
+ds_store_b32 v2, v3
+{lds}
+ds_load_b32 v5, v2
+ds_load_b32 v5, v2 offset:0
+{lds}
+global_store_b32 v2, v5, s[6:7]
+";
+    let between = "{load} // between\n";
+    let at = "global_load_b32 v3, v2, s[4:5]";
+    plant(&["gfx1201"], body, Check::MissingWait, between, "", at);
+    for chip in ["gfx1100", "gfx1151"] {
+        let (report, _) = run(chip, &body.replace(between, ""), 1, Checks::all());
+        assert!(report.passed(), "{chip}: {:#?}", report.findings);
+    }
+    let mixed = body.replace(
+        "{lds}\nglobal_store",
+        "global_load_b32 v5, v2, s[4:5]\n{lds}\n{load}\nglobal_store",
     );
-    let (report, _) = run("gfx1100", &again, 1, Checks::all());
-    assert!(report.passed(), "{:#?}", report.findings);
+    for chip in CHIPS {
+        let (report, _) = run(chip, &mixed, 1, Checks::all());
+        assert_eq!(
+            report.count(Check::MissingWait),
+            2,
+            "{chip}: {:#?}",
+            report.findings
+        );
+    }
+}
+
+/// A load into one half of a register leaves accesses of memory that move the other half alone,
+/// and meets all else that touches the register.
+#[test]
+fn loads_into_halves() {
+    let body = "
+s_load_b128 s[4:7], s[0:1], 0x0
+v_and_b32 v1, 0x3ff, v0
+v_lshlrev_b32 v2, 2, v1
+{scalar}
+ds_store_b32 v2, v2
+global_load_d16_hi_b16 v5, v2, s[4:5]
+{lds}
+ds_load_u16_d16 v5, v2
+{lds}
+global_store_b16 v2, v5, s[6:7]
+{load} // both
+global_store_d16_hi_b16 v2, v5, s[6:7] offset:2
+ds_store_b16 v2, v5
+{lds}
+ds_load_u16_d16_hi v6, v2
+ds_load_u16_d16 v6, v2
+{lds} // read
+v_mov_b32 v7, v6
+v_mov_b32 v8, v2
+ds_load_u16_d16_hi v8, v2 offset:2
+{lds} // an address
+ds_store_b16 v8, v8
+";
+    let whole = |from: &str, to: &str, at: &str| {
+        plant(&CHIPS, body, Check::MissingWait, from, to, at);
+    };
+    let late = "global_store_d16_hi_b16 v2, v5";
+    whole("{load} // both", "", late);
+    whole(
+        "{load} // both",
+        "v_mov_b32 v9, v5\n{load}",
+        "v_mov_b32_e32 v9, v5",
+    );
+    whole(
+        "{load} // both",
+        "global_store_b32 v2, v5, s[6:7]\n{load}",
+        "global_store_b32 v2, v5",
+    );
+    // As an address, or filled as a whole, the register counts with both halves.
+    whole("{lds} // an address", "", "ds_store_b16 v8, v8");
+    whole(
+        "ds_load_u16_d16 v5, v2",
+        "ds_load_u16 v5, v2",
+        "ds_load_u16 v5, v2",
+    );
+    whole(
+        "ds_load_u16_d16 v5, v2",
+        "ds_load_u16_d16_hi v5, v2",
+        "ds_load_u16_d16_hi v5, v2",
+    );
+    whole(
+        "{lds}\nglobal_store_b16",
+        "global_store_b16",
+        "global_store_b16 v2, v5",
+    );
+    whole("{lds} // read", "{lds but one}", "v_mov_b32_e32 v7, v6");
 }
 
 #[test]
