@@ -3,7 +3,7 @@
 use super::ds::Ds;
 use super::element::{Atomic, Extend, load_kind, store_kind};
 use super::lds::Touch;
-use super::resource::Resource;
+use super::resource::{Reader, Resource};
 use super::typed::Typed;
 use super::{PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::check::Check;
@@ -476,14 +476,15 @@ impl Vmem {
                 offset,
                 scalar,
             } => {
-                let rules = (self.isa, index.is_some());
+                let indexed = index.is_some();
+                let rules = (self.isa, Reader::Vector { indexed });
                 let resource = Resource::new(resource, wave, value(scalar), self.offset, rules);
                 let (indices, offsets) = (lanes(index), lanes(offset));
                 let mut differs = None;
                 for lane in active {
                     let index = indices.map_or(0, |indices| indices[lane]);
                     let offset = offsets.map_or(0, |offsets| offsets[lane]);
-                    let range = resource.range(index, offset, self.bytes);
+                    let range = resource.range(lane, index, offset, self.bytes);
                     if range.differs && differs.is_none() {
                         differs = Some(lane as u32);
                     }

@@ -33,6 +33,9 @@ pub(crate) enum Operation {
     AddF,
     MinF,
     MaxF,
+    /// IEEE 754's minimumNumber and maximumNumber: -0 is less than +0, and a number wins over NaN.
+    MinNumF,
+    MaxNumF,
     PkAddF16,
     PkAddBf16,
     MinI,
@@ -70,8 +73,10 @@ impl Atomic {
             "cond_sub_u32" => SubConditional,
             "sub_clamp_u32" | "csub_u32" => SubClamped,
             "add_f32" | "add_f64" => AddF,
-            "min_f32" | "min_f64" | "min_num_f32" | "min_num_f64" => MinF,
-            "max_f32" | "max_f64" | "max_num_f32" | "max_num_f64" => MaxF,
+            "min_f32" | "min_f64" => MinF,
+            "max_f32" | "max_f64" => MaxF,
+            "min_num_f32" | "min_num_f64" => MinNumF,
+            "max_num_f32" | "max_num_f64" => MaxNumF,
             "pk_add_f16" => PkAddF16,
             "pk_add_bf16" => PkAddBf16,
             "min_i32" | "min_i64" | "smin" => MinI,
@@ -131,6 +136,18 @@ impl Atomic {
                 u64::from((old + value).to_bits())
             }
             AddF => (real(old) + real(value)).to_bits(),
+            MinNumF | MaxNumF => {
+                let (from, to) = (real(value), real(old));
+                let less = from < to || from == 0.0 && to == 0.0 && from.is_sign_negative();
+                let more = from > to || from == 0.0 && to == 0.0 && from.is_sign_positive();
+                match (from.is_nan(), to.is_nan()) {
+                    (true, true) => value | 1 << if narrow { 22 } else { 51 },
+                    (true, false) => old,
+                    (false, true) => value,
+                    _ if self.operation == MinNumF => replaced(less),
+                    _ => replaced(more),
+                }
+            }
             MinF => replaced(real(value) < real(old)),
             MaxF => replaced(real(value) > real(old)),
             PkAddF16 => halves(from_f16, to_f16),

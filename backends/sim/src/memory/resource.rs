@@ -1,13 +1,19 @@
-//! Buffer resources and their range checks.
+//! Buffer resources: where a lane's bytes are, and whether they are in range.
 //!
 //! gfx9 has no choice of rules: with an index and a stride records are structures, else they are
 //! bytes (Mesa's descriptor code states it so for gfx9; AMD's CDNA 3 guide, "Range checking",
-//! tells raw from structured buffers). Swizzled addresses follow the same guide's "Swizzled Buffer
-//! Addressing".
+//! tells raw from structured buffers). RDNA names its rule in the descriptor (`OOB_SELECT`; AMD's
+//! RDNA 3 guide, "Range checking", which counts the scalar offset where it compares bytes). A
+//! scalar load compares its offset with all the bytes of the records (the same guide, on
+//! `S_BUFFER_LOAD`).
+//!
+//! Swizzled addresses follow the CDNA 3 guide's "Swizzled Buffer Addressing". Elements have four
+//! bytes on gfx9 (Mesa), on RDNA 3 and 4 what the two bits that enable it say: 4, 8 or 16 (Mesa's
+//! `SWIZZLE_ENABLE_GFX11`). `ADD_TID_ENABLE` adds the lane to the index, and on gfx9 makes the data
+//! format the upper bits of the stride (AMD's PAL, Mesa).
 //!
 //! A check is made for each 32-bit word of an access on its own; a word that is partly outside is
-//! outside (LLVM's AMDGPU usage guide on buffer accesses out of bounds). AMD's RDNA 3 instruction
-//! set guide, "Range checking", counts the scalar offset.
+//! outside (LLVM's AMDGPU usage guide on buffer accesses out of bounds).
 
 use crate::chip::Isa;
 use crate::wave::Wave;
@@ -16,12 +22,23 @@ use crate::wave::Wave;
 pub(crate) struct Resource {
     base: u64,
     stride: u32,
-    records: u32,
+    records: u64,
     rule: Rule,
     /// Elements of so many bytes of so many consecutive structures lie together.
     swizzle: Option<(u32, u32)>,
+    /// Whether the index counts from the lane.
+    add_lane: bool,
     soffset: u32,
     offset: u64,
+}
+
+/// What reads a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A scalar load.
+    Scalar,
+    /// A vector access, with or without an index.
+    Vector { indexed: bool },
 }
 
 /// What is compared with the number of records.
@@ -52,34 +69,53 @@ impl Resource {
         wave: &Wave<W>,
         soffset: u32,
         offset: i64,
-        (isa, indexed): (Isa, bool),
+        (isa, reader): (Isa, Reader),
     ) -> Resource {
         let word = |at: u16| wave.s[usize::from(first + at)];
-        let stride = word(1) >> 16 & 0x3fff;
         let gfx9 = isa == Isa::Gfx9;
+        let add_lane = word(3) >> 23 & 1 == 1 && reader != Reader::Scalar;
+        let mut stride = word(1) >> 16 & 0x3fff;
+        if gfx9 && add_lane {
+            stride |= (word(3) >> 15 & 0xf) << 14;
+        }
+        let element = match word(1) >> 30 {
+            _ if reader == Reader::Scalar => 0,
+            enable if gfx9 => 4 * (enable >> 1),
+            0 => 0,
+            enable => 2 << enable,
+        };
+        let structured = match reader {
+            Reader::Scalar => false,
+            Reader::Vector { indexed } => indexed || add_lane,
+        };
         let rule = match word(3) >> 28 & 3 {
-            _ if stride == 0 => Rule::Raw,
-            _ if gfx9 && indexed => Rule::Index,
+            _ if reader == Reader::Scalar => Rule::Raw,
+            _ if gfx9 && structured && stride != 0 => Rule::Index,
             _ if gfx9 => Rule::Raw,
             0 => Rule::IndexAndOffset,
             1 => Rule::Index,
             2 => Rule::NotEmpty,
+            _ if element != 0 && stride != 0 => Rule::IndexAndOffset,
             _ => Rule::Raw,
         };
-        let swizzled = gfx9 && stride != 0 && word(1) >> 31 == 1;
+        let records = match reader {
+            Reader::Scalar => u64::from(word(2)) * u64::from(stride.max(1)),
+            Reader::Vector { .. } => u64::from(word(2)),
+        };
         Resource {
             base: u64::from(word(0)) | u64::from(word(1) & 0xffff) << 32,
             stride,
-            records: word(2),
+            records,
             rule,
-            swizzle: swizzled.then(|| (2 << (word(3) >> 19 & 3), 8 << (word(3) >> 21 & 3))),
+            swizzle: (element != 0).then(|| (element, 8 << (word(3) >> 21 & 3))),
+            add_lane,
             soffset,
             offset: offset as u64,
         }
     }
 
     /// Size of the buffer: bytes, or structures where there is a stride.
-    pub(crate) fn records(&self) -> u32 {
+    pub(crate) fn records(&self) -> u64 {
         self.records
     }
 
@@ -95,13 +131,18 @@ impl Resource {
             + within % element
     }
 
-    pub(crate) fn range(&self, index: u32, offset: u32, bytes: usize) -> Range {
+    /// What a lane's access of `bytes` from an index and an offset on meets.
+    pub(crate) fn range(&self, lane: usize, index: u32, offset: u32, bytes: usize) -> Range {
+        let index = match self.add_lane {
+            true => index.wrapping_add(lane as u32),
+            false => index,
+        };
         let within = u64::from(offset) + self.offset;
         let soffset = u64::from(self.soffset);
         let address = (self.base + soffset + self.place(index, within)) & 0xffff_ffff_ffff;
         let words = bytes.div_ceil(4);
         let size = bytes.min(4) as u64;
-        let records = u64::from(self.records);
+        let records = self.records;
         let (mut counted, mut ignored) = (0, 0);
         for word in 0..words {
             let end = within + 4 * word as u64 + size;
@@ -130,13 +171,14 @@ impl Resource {
 mod tests {
     use super::*;
 
-    fn raw(records: u32, soffset: u32) -> Resource {
+    fn raw(records: u64, soffset: u32) -> Resource {
         Resource {
             base: 0x1000,
             stride: 0,
             records,
             rule: Rule::Raw,
             swizzle: None,
+            add_lane: false,
             soffset,
             offset: 0,
         }
@@ -144,19 +186,19 @@ mod tests {
 
     #[test]
     fn words_are_checked_one_by_one() {
-        let range = raw(24, 0).range(0, 16, 16);
+        let range = raw(24, 0).range(0, 0, 16, 16);
         assert_eq!(
             (range.words, range.differs, range.address),
             (0b0011, false, 0x1010)
         );
         assert_eq!(
-            raw(26, 0).range(0, 16, 16).words,
+            raw(26, 0).range(0, 0, 16, 16).words,
             0b0011,
             "a word partly outside is outside"
         );
-        assert_eq!(raw(26, 0).range(0, 24, 2).words, 1);
+        assert_eq!(raw(26, 0).range(0, 0, 24, 2).words, 1);
         assert_eq!(
-            raw(24, 0).range(0, u32::MAX - 3, 16).words,
+            raw(24, 0).range(0, 0, u32::MAX - 3, 16).words,
             0,
             "no wrap around"
         );
@@ -171,20 +213,20 @@ mod tests {
             ..raw(100, 0)
         };
         // Eight structures' first words, then their second words.
-        let at = |index, offset| resource.range(index, offset, 4).address - 0x1000;
+        let at = |index, offset| resource.range(0, index, offset, 4).address - 0x1000;
         assert_eq!([at(0, 0), at(1, 0), at(7, 0), at(0, 4)], [0, 4, 28, 32]);
         assert_eq!(
             [at(8, 0), at(9, 6), at(99, 0)],
             [128, 128 + 32 + 6, 12 * 128 + 12]
         );
-        assert_eq!(resource.range(100, 0, 4).words, 0);
+        assert_eq!(resource.range(0, 100, 0, 4).words, 0);
     }
 
     #[test]
     fn the_scalar_offset_counts() {
-        let range = raw(24, 8).range(0, 16, 4);
+        let range = raw(24, 8).range(0, 0, 16, 4);
         assert_eq!((range.words, range.differs), (0, true));
-        let range = raw(24, 4).range(0, 16, 4);
+        let range = raw(24, 4).range(0, 0, 16, 4);
         assert_eq!(
             (range.words, range.differs, range.address),
             (1, false, 0x1014)

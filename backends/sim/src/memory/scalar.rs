@@ -1,6 +1,6 @@
 //! Scalar loads.
 
-use super::resource::Resource;
+use super::resource::{Reader, Resource};
 use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
@@ -34,9 +34,10 @@ impl Smem {
     pub(crate) fn address<const W: usize>(&self, wave: &Wave<W>) -> u64 {
         let register = self.register.map_or(0, |index| wave.s[usize::from(index)]);
         if self.buffer {
-            let resource = Resource::new(self.base, wave, 0, self.offset, (self.isa, false));
+            let resource =
+                Resource::new(self.base, wave, 0, self.offset, (self.isa, Reader::Scalar));
             return resource
-                .range(0, register, 4 * usize::from(self.words))
+                .range(0, 0, register, 4 * usize::from(self.words))
                 .address;
         }
         wave.pair(self.base)
@@ -113,7 +114,8 @@ impl Smem {
         let mut reading = Reading::default();
         let mut values = [0; 16];
         let range = self.buffer.then(|| {
-            Resource::new(self.base, wave, 0, self.offset, (self.isa, false)).range(
+            Resource::new(self.base, wave, 0, self.offset, (self.isa, Reader::Scalar)).range(
+                0,
                 0,
                 register,
                 4 * usize::from(self.words),

@@ -47,7 +47,7 @@ impl Case {
             Some(selects) => {
                 let selects = (0..4).fold(0, |word, at| word | selects[at] << (3 * at));
                 let word = self.format.code(chip) | selects;
-                format!("s_mov_b32 s11, {word:#x}\nbuffer_{middle} {operands} offen")
+                format!("s_mov_b32 s11, 0x3{word:07x}\nbuffer_{middle} {operands} offen")
             }
         }
     }
@@ -146,7 +146,7 @@ fn waves(chip: &str) -> &'static [usize] {
 /// The resource of a pointer.
 fn resource(pointer: usize, bytes: usize) -> String {
     format!(
-        "s_mov_b32 s8, s{pointer}\ns_mov_b32 s9, s{}\ns_mov_b32 s10, {bytes}\ns_mov_b32 s11, 0\n",
+        "s_mov_b32 s8, s{pointer}\ns_mov_b32 s9, s{}\ns_mov_b32 s10, {bytes}\ns_mov_b32 s11, 0x30000000\n",
         pointer + 1
     )
 }
@@ -295,13 +295,13 @@ fn high_halves_are_loaded_and_stored() {
                 let code = format.code(chip) | IDENTITY[0];
                 body += &resource(4, 4 * x.len());
                 body += &format!(
-                    "s_mov_b32 s11, {code:#x}\nv_mov_b32 v4, 0x12345678\n\
+                    "s_mov_b32 s11, 0x3{code:07x}\nv_mov_b32 v4, 0x12345678\n\
                      {load} v4, v1, s[8:11], {soffset} offen\n{{load}}\n\
                      global_store_dword v2, v4, s[6:7]\n"
                 );
                 body += &resource(6, 0x400 * formats.len());
                 body += &format!(
-                    "s_mov_b32 s11, {code:#x}\nglobal_load_dword v5, v1, s[4:5]\n{{load}}\n\
+                    "s_mov_b32 s11, 0x3{code:07x}\nglobal_load_dword v5, v1, s[4:5]\n{{load}}\n\
                      {store} v5, v2, s[8:11], {soffset} offen offset:4\n\
                      {{store}}\nv_add_u32 v2, 0x400, v2\n"
                 );
@@ -390,7 +390,7 @@ fn what_is_not_simulated_is_an_error() {
         ] {
             let word = word[later] | if word[later] & 7 == 0 { 4 } else { 0 };
             let body = resource(4, 64)
-                + &format!("s_mov_b32 s11, {word:#x}\n{text}, v1, s[8:11], {zero} offen");
+                + &format!("s_mov_b32 s11, 0x3{word:07x}\n{text}, v1, s[8:11], {zero} offen");
             let mut simulator = Simulator::new();
             let a = simulator.memory.alloc_inout(&[0; 1024]);
             let launch = Launch {

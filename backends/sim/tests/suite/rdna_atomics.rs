@@ -1,4 +1,5 @@
-//! Atomic subtractions of RDNA 4 that stop at zero or do not happen, in global memory and in LDS.
+//! Atomic operations of RDNA in global memory and in LDS: subtractions that stop at zero or do not
+//! happen, and the lesser and the greater of floats.
 
 use tilefold_sim::{Arg, Launch, Simulator};
 
@@ -65,28 +66,65 @@ fn run(chip: &str, name: &str, lds: bool, start: &[u32], operands: &[u32]) -> Ve
         .collect()
 }
 
+/// A number that orders floats, -0 before +0.
+fn order(bits: u32) -> i64 {
+    let size = i64::from(bits & 0x7fff_ffff);
+    if bits >> 31 == 1 { -size - 1 } else { size }
+}
+
 fn model(name: &str, old: u32, by: u32) -> u32 {
-    match (old >= by, name) {
-        (true, _) => old - by,
-        (false, "cond_sub_u32") => old,
-        (false, _) => 0,
+    let nan = |bits: u32| bits & 0x7fff_ffff > 0x7f80_0000;
+    let (less, more) = (order(by) < order(old), order(by) > order(old));
+    let zeros = (old | by) << 1 == 0;
+    match name {
+        "cond_sub_u32" if old < by => old,
+        "csub_u32" | "sub_clamp_u32" | "cond_sub_u32" => old.saturating_sub(by),
+        // RDNA 3's compare, and are false where there is NaN.
+        "min_f32" if !nan(old) && !nan(by) && less && !zeros => by,
+        "max_f32" if !nan(old) && !nan(by) && more && !zeros => by,
+        "min_f32" | "max_f32" => old,
+        // RDNA 4's are IEEE 754's minimumNumber and maximumNumber.
+        _ if nan(old) && nan(by) => by | 1 << 22,
+        _ if nan(old) => by,
+        _ if nan(by) => old,
+        "min_num_f32" if less => by,
+        "max_num_f32" if more => by,
+        _ => old,
     }
 }
 
 #[test]
-fn subtractions_stop_or_do_not_happen() {
+fn operations_of_one_generation() {
     let mut numbers = Numbers(91);
-    let edges = [0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX];
+    let edges = [
+        0,
+        1,
+        0x7fff_ffff,
+        0x8000_0000,
+        u32::MAX,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7f80_0001,
+        0x3f80_0000,
+    ];
     for (chip, name, lds) in [
         ("gfx1100", "csub_u32", false),
         ("gfx1201", "cond_sub_u32", false),
         ("gfx1201", "sub_clamp_u32", false),
         ("gfx1201", "cond_sub_u32", true),
         ("gfx1201", "sub_clamp_u32", true),
+        ("gfx1151", "min_f32", false),
+        ("gfx1100", "max_f32", false),
+        ("gfx1100", "min_f32", true),
+        ("gfx1151", "max_f32", true),
+        ("gfx1201", "min_num_f32", false),
+        ("gfx1201", "max_num_f32", false),
+        ("gfx1201", "min_num_f32", true),
+        ("gfx1201", "max_num_f32", true),
     ] {
         for _ in 0..8 {
             let mut random = || match numbers.next() {
-                edge if edge % 2 == 0 => edges[edge as usize / 2 % 5],
+                edge if edge % 2 == 0 => edges[edge as usize / 2 % edges.len()],
                 other => other,
             };
             let start = Vec::from_iter((0..LANES).map(|_| random()));
