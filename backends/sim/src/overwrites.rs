@@ -144,7 +144,10 @@ impl<const W: usize> Group<'_, W> {
             return self.storing;
         };
         let parts = signals.stamps.parts(stamp);
-        let parts = signals.stamps.stored(parts, self.storing, bytes, same);
+        let mut stamps = std::mem::take(&mut signals.stamps);
+        let plain = |number| signals.how(number) == Some(How::Plainly);
+        let parts = stamps.stored(parts, self.storing, (bytes, same), plain);
+        signals.stamps = stamps;
         signals.stamps.stamp(parts)
     }
 
@@ -171,13 +174,13 @@ impl<const W: usize> Group<'_, W> {
         for (at, number) in parts.bytes.iter().enumerate() {
             verdict.fresh |= u8::from(*number == 0) << at;
         }
+        let plain = |number| signals.how(number) == Some(How::Plainly);
+        // One that is spelled atomic races with plain stores alone.
+        let spelled = atomic.is_some() || own != Some(How::Plainly);
         for (number, same, of) in parts.of(bytes) {
-            for number in std::iter::once(number).chain(signals.stamps.list(same)) {
-                let how = signals.how(number);
-                let apart = match atomic {
-                    Some(_) => how == Some(How::Plainly),
-                    None => own == Some(How::Plainly) || how == Some(How::Plainly),
-                };
+            let before = signals.stamps.list(same, spelled);
+            for number in std::iter::once(number).chain(before) {
+                let apart = !spelled || plain(number);
                 let order = signals.order_of(number, me, &wave.heard);
                 let order = order.filter(|order| apart && *order != Order::Complete);
                 if let (Some(order), Some(point)) = (order, signals.point(number)) {
@@ -213,7 +216,11 @@ impl<const W: usize> Group<'_, W> {
                 };
                 let kept = parts.of(15).filter(|(number, ..)| counts(*number));
                 let kept = kept.fold(0, |mask, (_, _, of)| mask | of) & bytes;
-                signals.stamps.changed(parts, self.storing, bytes, kept)
+                let mut stamps = std::mem::take(&mut signals.stamps);
+                let plain = |number| signals.how(number) == Some(How::Plainly);
+                let after = stamps.changed(parts, self.storing, (bytes, kept), plain);
+                signals.stamps = stamps;
+                after
             }
         };
         verdict.stamp = signals.stamps.stamp(after);

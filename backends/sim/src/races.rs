@@ -214,7 +214,7 @@ impl<const W: usize> Group<'_, W> {
                 early.filter(|early| !near || *early == Early::Stored)
             };
             let others = || {
-                let others = signals.stamps.list(same);
+                let others = signals.stamps.list(same, false);
                 others.filter_map(|number| Some((number, signals.point(number)?)))
             };
             let (early, race) = match is_atomic {

@@ -48,13 +48,22 @@ impl Parts {
     }
 }
 
+/// One store more, and the rest of a list.
+#[derive(Debug, Clone, Copy)]
+struct List {
+    number: Number,
+    rest: u32,
+    /// The longest part of the list that begins with a plain store.
+    plain: u32,
+}
+
 /// The stamps of a launch: the number of a store, or of parts.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
     parts: Vec<Parts>,
     index: HashMap<Parts, u32>,
-    /// Lists of stores, by number from 1: one more store, and the rest.
-    lists: Vec<(Number, u32)>,
+    /// Lists of stores, by number from 1.
+    lists: Vec<List>,
     list_index: HashMap<(Number, u32), u32>,
 }
 
@@ -87,16 +96,32 @@ impl Stamps {
     }
 
     /// After a store of some bytes, `same` of which it left as one had stored them that nothing
-    /// orders before it.
-    pub(crate) fn stored(&mut self, parts: Parts, number: Number, bytes: u8, same: u8) -> Parts {
+    /// orders before it. `plain` tells plain stores.
+    pub(crate) fn stored(
+        &mut self,
+        parts: Parts,
+        number: Number,
+        (bytes, same): (u8, u8),
+        plain: impl Fn(Number) -> bool,
+    ) -> Parts {
         let mut after = parts.stored(number, bytes);
         for at in (0..4).filter(|at| (same & bytes) >> at & 1 == 1) {
             let list = (parts.bytes[at], parts.same[at]);
             after.same[at] = match parts.bytes[at] == number {
                 true => parts.same[at],
                 false => *self.list_index.entry(list).or_insert_with(|| {
-                    self.lists.push(list);
-                    self.lists.len() as u32
+                    let (number, rest) = list;
+                    let next = self.lists.len() as u32 + 1;
+                    let plain = match plain(number) {
+                        true => next,
+                        false => get(&self.lists, rest).map_or(0, |rest| rest.plain),
+                    };
+                    self.lists.push(List {
+                        number,
+                        rest,
+                        plain,
+                    });
+                    next
                 }),
             };
         }
@@ -104,23 +129,37 @@ impl Stamps {
     }
 
     /// After an atomic operation on some bytes: what stored `kept` bytes of them before still counts.
-    pub(crate) fn changed(&mut self, parts: Parts, number: Number, bytes: u8, kept: u8) -> Parts {
-        let mut after = self.stored(parts, number, bytes, kept);
+    pub(crate) fn changed(
+        &mut self,
+        parts: Parts,
+        number: Number,
+        (bytes, kept): (u8, u8),
+        plain: impl Fn(Number) -> bool,
+    ) -> Parts {
+        let mut after = self.stored(parts, number, (bytes, kept), plain);
         for at in (0..4).filter(|at| (bytes & !kept) >> at & 1 == 1) {
             after.same[at] = parts.same[at];
         }
         after
     }
 
-    /// The stores of a list, the last one first.
-    pub(crate) fn list(&self, list: u32) -> impl Iterator<Item = Number> {
+    /// The stores of a list, the last one first; of many that changed a word by atomic operations,
+    /// the `plain` ones alone are found at once.
+    pub(crate) fn list(&self, list: u32, plain: bool) -> impl Iterator<Item = Number> {
         let mut next = list;
         std::iter::from_fn(move || {
-            let &(number, rest) = self.lists.get((next as usize).checked_sub(1)?)?;
-            next = rest;
-            Some(number)
+            let mut found = get(&self.lists, next)?;
+            if plain {
+                found = get(&self.lists, found.plain)?;
+            }
+            next = found.rest;
+            Some(found.number)
         })
     }
+}
+
+fn get(lists: &[List], list: u32) -> Option<&List> {
+    lists.get((list as usize).checked_sub(1)?)
 }
 
 #[cfg(test)]
@@ -140,11 +179,14 @@ mod tests {
         assert_eq!(of(15), [(7, 0, 0b1011), (9, 0, 0b0100)]);
         assert_eq!(of(0b0110), [(7, 0, 0b0010), (9, 0, 0b0100)]);
         assert_eq!(Parts::default().of(15).count(), 0);
-        let same = stamps.stored(stamps.parts(whole), 9, 15, 0b0011);
+        let plain = |number| number == 7;
+        let same = stamps.stored(stamps.parts(whole), 9, (15, 0b0011), plain);
         assert_ne!(stamps.stamp(same), 9);
-        let again = stamps.stored(same, 10, 15, 0b0001);
-        let list = |at: usize| stamps.list(again.same[at]).collect::<Vec<_>>();
+        let again = stamps.stored(same, 10, (15, 0b0001), plain);
+        let list = |at: usize| stamps.list(again.same[at], false).collect::<Vec<_>>();
         assert_eq!([list(0), list(1)], [vec![9, 7], vec![]]);
+        let plain = |at: usize| stamps.list(again.same[at], true).collect::<Vec<_>>();
+        assert_eq!([plain(0), plain(1)], [vec![7], vec![]]);
         let later = again.stored(11, 15);
         assert_eq!(stamps.stamp(later), 11);
     }
