@@ -1,6 +1,6 @@
 //! Launching a kernel: workgroups run in parallel, their results do not depend on how.
 
-use crate::check::Checks;
+use crate::check::{Checks, Finding};
 use crate::chip::Isa;
 use crate::error::Error;
 use crate::group::{Common, Settings};
@@ -16,7 +16,8 @@ use crate::text::VCC;
 use crate::trace::Trace;
 
 /// Scratch bytes of a lane where the kernel does not know how many it needs. The HIP runtime gives
-/// 1 KiB unless told otherwise; recursion in tests wants more.
+/// 1 KiB unless told otherwise; recursion in tests wants more. What lies past it is a finding of
+/// `scratch_bounds`.
 const DYNAMIC_STACK: u32 = 1 << 14;
 
 /// A kernel argument.
@@ -125,6 +126,9 @@ pub struct Simulator {
     /// What was traced of the last launch, where that ended by an error; otherwise the trace is in
     /// its report.
     pub unfinished_trace: Option<String>,
+    /// What the checks had found in the workgroup whose error ended the last launch; otherwise the
+    /// findings are in its report.
+    pub unfinished_findings: Vec<Finding>,
 }
 
 impl Simulator {
@@ -145,7 +149,8 @@ impl Simulator {
     /// [`Error::Kernel`] and [`Error::Launch`] for a launch that does not fit the kernel;
     /// [`Error::Instruction`], [`Error::Jump`], [`Error::Trap`] and [`Error::Endless`] when the run
     /// cannot go on.
-    /// Outputs then hold what was written until there, and `unfinished_trace` what was traced.
+    /// Outputs then hold what was written until there, `unfinished_trace` what was traced, and
+    /// `unfinished_findings` what may have led there, an access outside the stack for one.
     pub fn launch(
         &mut self,
         object: &CodeObject,
@@ -155,6 +160,7 @@ impl Simulator {
         let kernel = object.kernel(kernel)?;
         check(object, kernel, &launch)?;
         self.unfinished_trace = None;
+        self.unfinished_findings.clear();
         let buffers = self.memory.len();
         let result = match kernel.info.wave {
             64 => self.run::<64>(object, kernel, &launch),
@@ -251,6 +257,11 @@ impl Simulator {
         };
         let mut stop = |failure: Failure| {
             self.unfinished_trace = failure.trace;
+            self.unfinished_findings = failure.findings;
+            let lines = object.lines();
+            for finding in &mut self.unfinished_findings {
+                finding.source = lines.as_ref().and_then(|lines| lines.find(finding.address));
+            }
             failure.error
         };
         let (mut tally, overlap) =

@@ -68,9 +68,12 @@ fn family<const W: usize>(line: &Line, chip: Chip, ds_count: &mut usize) -> (Cla
     {
         return known(
             Class::Vmem,
-            Vmem::new(line, chip.isa, *ds_count).map(|vmem| {
+            Vmem::new(line, chip.isa, *ds_count).and_then(|vmem| {
+                if vmem.transposes() && W == 64 {
+                    return Err("which lane gets which element in wave64 is not known".into());
+                }
                 *ds_count += usize::from(vmem.touches_lds());
-                Op::Vmem(Box::new(vmem))
+                Ok(Op::Vmem(Box::new(vmem)))
             }),
         );
     }

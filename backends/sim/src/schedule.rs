@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use crate::check::Check;
+use crate::check::{Check, Finding};
 use crate::error::Error;
 use crate::group::{Common, Group, Pause};
 use crate::memory::{Buffer, Memory};
@@ -150,6 +150,8 @@ pub(crate) struct Failure {
     at: u32,
     pub(crate) error: Error,
     pub(crate) trace: Option<String>,
+    /// What the checks found in that workgroup.
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// Runs the workgroups in parallel; true if two of them met in memory or one waits for another,
@@ -182,6 +184,7 @@ pub(crate) fn parallel<const W: usize>(
                     at,
                     error,
                     trace: running.group.tally.trace,
+                    findings: running.group.tally.findings,
                 }),
             }
         })
@@ -265,6 +268,7 @@ pub(crate) fn serial<const W: usize>(
                     at: 0,
                     error,
                     trace,
+                    findings: running.group.tally.findings,
                 });
             }
         };

@@ -144,7 +144,11 @@ pub fn main(arguments: &Arguments) -> Result<bool, Error> {
     if let (Some(path), Some(trace)) = (&arguments.trace, simulator.unfinished_trace.take()) {
         std::fs::write(path, trace).map_err(|source| Error::file(path, source))?;
     }
-    let mut report = result?;
+    let mut report = result.inspect_err(|_| {
+        for finding in &simulator.unfinished_findings {
+            eprintln!("before the error: {}", report::finding(finding));
+        }
+    })?;
     for output in &outputs {
         npy::write(output, &simulator.memory)?;
     }

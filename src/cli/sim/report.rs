@@ -2,7 +2,7 @@
 
 use comfy_table::{Table, presets::UTF8_FULL_CONDENSED};
 use std::fmt::Display;
-use tilefold_sim::{Counters, Report};
+use tilefold_sim::{Counters, Finding, Report};
 
 fn table() -> Table {
     let mut table = Table::new();
@@ -32,16 +32,20 @@ pub fn text(report: &Report, hot: usize) -> String {
     if hot > 0 {
         text.push_str(&format!("\n{}", hottest(report, hot)));
     }
-    for finding in &report.findings {
-        text.push_str(&format!("\n{finding}"));
-        for line in &finding.history {
-            text.push_str(&format!("\n    {line}"));
-        }
+    for found in &report.findings {
+        text.push_str(&format!("\n{}", finding(found)));
     }
     for note in &report.notes {
         text.push_str(&format!("\nnote: {note}"));
     }
     text
+}
+
+/// A finding, and below it the instructions that led there.
+pub fn finding(finding: &Finding) -> String {
+    let history = finding.history.iter();
+    let history: String = history.map(|line| format!("\n    {line}")).collect();
+    format!("{finding}{history}")
 }
 
 fn checks(report: &Report) -> Table {

@@ -50,7 +50,7 @@ pub(super) enum Kind {
     },
     /// From global memory straight into LDS.
     LoadToLds(Extend),
-    /// A tile of 16x16 16-bit (or 8-bit) elements, transposed on its way.
+    /// Elements of 16 or 8 bits that lanes exchange on their way.
     Transpose,
 }
 
@@ -136,6 +136,11 @@ impl Vmem {
     /// Whether it accesses LDS by itself or may.
     pub(crate) fn touches_lds(&self) -> bool {
         self.space == Space::Flat || matches!(self.kind, Kind::LoadToLds(_))
+    }
+
+    /// Whether lanes exchange what they load.
+    pub(crate) fn transposes(&self) -> bool {
+        self.kind == Kind::Transpose
     }
 
     /// Whether it counts as an LDS operation as well: where it goes is known too late.

@@ -4,6 +4,7 @@ use super::ds::{Ds, Kind};
 use super::element::{Atomic, Operation};
 use super::lds::Touch;
 use crate::group::Group;
+use crate::valu::{Type, flush_denormal};
 use crate::wave::Wave;
 
 impl<const W: usize> Ds<W> {
@@ -55,7 +56,10 @@ impl<const W: usize> Ds<W> {
                 Operation::CompareSwap => operand(wave, self.data[1], lane),
                 _ => 0,
             };
-            let after = operation.apply(before, value, compare);
+            let after = match (operation.operation, words) {
+                (Operation::AddF, 1) => u64::from(add(before as u32, value as u32, wave)),
+                _ => operation.apply(before, value, compare),
+            };
             for word in 0..words {
                 group
                     .lds
@@ -68,4 +72,15 @@ impl<const W: usize> Ds<W> {
             }
         }
     }
+}
+
+/// The sum of two f32: in LDS denormals are dropped where the mode says so (LLVM: "DS atomic fadd F32
+/// does respect the denormal mode"), in global memory they are kept.
+fn add<const W: usize>(old: u32, value: u32, wave: &Wave<W>) -> u32 {
+    let drop = |bits: u32, kept: u32| match wave.mode.f32 & kept {
+        0 => flush_denormal(bits, Type::F32),
+        _ => bits,
+    };
+    let [old, value] = [old, value].map(|bits| f32::from_bits(drop(bits, 1)));
+    drop((old + value).to_bits(), 2)
 }

@@ -270,8 +270,10 @@ impl Vmem {
         }
     }
 
-    /// Rows of eight elements that the lanes loaded become columns: in each half of sixteen lanes
-    /// lane `i` held elements `8 j ..` of row `i` and ends with the row `i` of the transposed tile.
+    /// Eight elements that a lane loaded become eight of other lanes, one of each: of 16 bits those
+    /// of the eight lanes around it, of 8 bits those of eight out of sixteen. Both maps were measured
+    /// on gfx1201: the first as FlyDSL's attention kernels use it and others report it, the second
+    /// by a GEMM whose operand is laid out for it, which a second kernel bears out.
     pub(super) fn transpose<const W: usize>(&self, wave: &mut Wave<W>) {
         let dst = usize::from(self.dst);
         let words = self.bytes / 4;
@@ -282,14 +284,15 @@ impl Vmem {
         let mask = (1_u32 << bits) - 1;
         let element =
             |lane: usize, at: usize| loaded[at / per_word][lane] >> (bits * (at % per_word)) & mask;
+        let from = |lane: usize, row: usize| match bits {
+            16 => lane / 8 * 8 + row,
+            _ => lane / 16 * 16 + row / 4 * 8 + lane / 8 % 2 * 4 + row % 4,
+        };
         for (word, register) in wave.v[dst..dst + words].iter_mut().enumerate() {
             for (lane, value) in register.iter_mut().enumerate() {
-                let (part, column) = (lane / 16, lane % 16);
                 *value = (0..per_word).fold(0, |bits_so_far, within| {
-                    // The tile's row is the lane's place in its half and the half itself.
-                    let row = part * 8 + word * per_word + within;
-                    let from = row % 16 + 16 * (column / 8);
-                    bits_so_far | element(from % W, column % 8) << (bits * within)
+                    let row = word * per_word + within;
+                    bits_so_far | element(from(lane, row), lane % 8) << (bits * within)
                 });
             }
         }

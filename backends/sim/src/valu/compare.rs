@@ -118,8 +118,10 @@ pub(crate) fn row<const W: usize>(name: &str) -> Option<Row<W>> {
     Some(row.shape(shape))
 }
 
+/// Classes of floats. Denormals are told from zeros in any mode: LLVM's `V_CMP_CLASS_*` do not read
+/// `MODE`, as other comparisons of floats do.
 fn class<const W: usize>(ty: &str) -> Option<Row<W>> {
-    Some(match ty {
+    let row = match ty {
         "f32" => Row::narrow(
             |s, _, _| mask(s, |a, b| class_f32(a) & b != 0),
             Type::B32,
@@ -136,5 +138,6 @@ fn class<const W: usize>(ty: &str) -> Option<Row<W>> {
             &[Type::F64, Type::B32],
         ),
         _ => return None,
-    })
+    };
+    Some(Row { keeps: true, ..row })
 }

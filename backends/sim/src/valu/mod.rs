@@ -32,7 +32,7 @@ pub(crate) use bytes::{Sums, sums};
 pub(crate) use dot::Dot;
 pub(crate) use lanes::{LaneOp, lane_op};
 pub(crate) use mixed::{Packed, packed};
-pub(crate) use operand::{Input, Source, Type, constant};
+pub(crate) use operand::{Input, Source, Type, constant, flush_denormal};
 pub(crate) use recode::{Recode, recode};
 use rows::keeps_half;
 pub(crate) use rows::row;
@@ -95,6 +95,8 @@ pub(crate) struct Row<const W: usize> {
     pub(crate) sources: &'static [Type],
     /// The destination is also the last source, which the text does not repeat.
     pub(crate) accumulates: bool,
+    /// The sources' denormals are kept in any mode.
+    pub(crate) keeps: bool,
 }
 
 impl<const W: usize> Row<W> {
@@ -105,6 +107,7 @@ impl<const W: usize> Row<W> {
             result,
             sources,
             accumulates: false,
+            keeps: false,
         }
     }
 
@@ -115,6 +118,7 @@ impl<const W: usize> Row<W> {
             result,
             sources,
             accumulates: false,
+            keeps: false,
         }
     }
 
@@ -257,6 +261,7 @@ impl<const W: usize> Valu<W> {
                 false => Input::new(operand, ty, select[at]),
             }
             .ok_or("a source is of no known kind")?;
+            inputs[at].keeps = row.keeps;
         }
         if row.accumulates {
             inputs[listed] = Input::new(&line.operands[0], row.sources[listed], select[listed])

@@ -71,6 +71,8 @@ pub(crate) struct Input {
     pub(crate) ty: Type,
     pub(crate) neg: bool,
     pub(crate) abs: bool,
+    /// Whether denormals are kept in any mode.
+    pub(crate) keeps: bool,
 }
 
 impl Input {
@@ -80,6 +82,7 @@ impl Input {
         ty: Type::B32,
         neg: false,
         abs: false,
+        keeps: false,
     };
 }
 
@@ -135,6 +138,7 @@ impl Input {
             ty,
             neg: operand.neg,
             abs: operand.abs,
+            keeps: false,
         })
     }
 
@@ -147,6 +151,7 @@ impl Input {
     ) -> &'a [u32; W] {
         let narrow = self.ty.bits() == 16;
         let flush = match self.ty {
+            _ if self.keeps => false,
             Type::F32 => wave.mode.f32 & 1 == 0,
             Type::F16 => wave.mode.f16_f64 & 1 == 0,
             _ => false,
@@ -209,7 +214,7 @@ impl Input {
         };
         let keep = if self.abs { u64::MAX >> 1 } else { u64::MAX };
         let flip = u64::from(self.neg) << 63;
-        let flush = self.ty == Type::F64 && wave.mode.f16_f64 & 1 == 0;
+        let flush = self.ty == Type::F64 && !self.keeps && wave.mode.f16_f64 & 1 == 0;
         for value in &mut values {
             if flush {
                 *value = flush_double(*value);

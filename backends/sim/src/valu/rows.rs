@@ -35,6 +35,7 @@ pub(crate) fn row_of<const W: usize>(line: &Line) -> Option<Row<W>> {
             result: ty,
             sources,
             accumulates: false,
+            keeps: false,
         });
     }
     if ["v_alignbit_b32", "v_alignbyte_b32"].contains(&name) && line.bits::<4>("op_sel", false)[2] {

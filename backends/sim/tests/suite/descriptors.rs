@@ -5,14 +5,22 @@ use tilefold_sim::{Arg, Launch, Simulator};
 
 use crate::{Bytes, build, words};
 
-/// The words that lanes load by an instruction, with a descriptor that adds `first` and `third` to
+/// The words that lanes load by an instruction, or all of them by a scalar one from an offset
+/// (`SCALAR 4`), with a descriptor that adds `first` and `third` to
 /// the address's upper half and the last word; v1 is the lane, v2 four times it.
 fn load(chip: &str, [first, records, third]: [u32; 3], operands: &str) -> Vec<u32> {
+    let access = match operands.strip_prefix("SCALAR ") {
+        Some(offset) => format!(
+            "s_buffer_load_dword s13, s[8:11], {:#x}\n{{scalar}}\nv_mov_b32 v3, s13",
+            offset.parse::<u32>().expect("a number")
+        ),
+        None => format!("buffer_load_dword v3, {operands}"),
+    };
     let text = format!(
         "s_load_dwordx4 s[4:7], s[0:1], 0x0\nv_and_b32 v1, 0x3ff, v0\nv_lshlrev_b32 v2, 2, v1\n\
          v_mov_b32 v16, v1\nv_mov_b32 v17, 4\n{{scalar}}\ns_mov_b32 s8, s4\n\
          s_or_b32 s9, s5, {first:#x}\ns_mov_b32 s10, {records}\ns_mov_b32 s11, {third:#x}\n\
-         s_movk_i32 s12, 0x10\nbuffer_load_dword v3, {operands}\n{{load}}\n\
+         s_movk_i32 s12, 0x10\n{access}\n{{load}}\n\
          global_store_dword v2, v3, s[6:7]"
     );
     let text = match chip {
@@ -180,5 +188,29 @@ fn rules_of_range() {
         check(chip, [0, 80, 3 << 28], "v2, s[8:11], ZERO offen", |lane| {
             (lane < 20).then_some(lane)
         });
+    }
+}
+
+#[test]
+fn scalar_loads_count_all_bytes_of_the_records() {
+    for chip in ["gfx950", "gfx1100", "gfx1151", "gfx1201"] {
+        for rule in 0..4 {
+            for (stride, records, offset, word) in [
+                (16, 100, 400, Some(100)),
+                (16, 100, 1596, Some(399)),
+                (16, 100, 1600, None),
+                (0, 80, 76, Some(19)),
+                (0, 80, 80, None),
+            ] {
+                let third = if chip == "gfx950" { 0 } else { rule << 28 };
+                let descriptor = [stride << 16, records, third];
+                let found = load(chip, descriptor, &format!("SCALAR {offset}"));
+                let expected = word.map_or(0, |word| 0x1000 + word);
+                assert!(
+                    found.iter().all(|&found| found == expected),
+                    "{chip} {rule} {offset}"
+                );
+            }
+        }
     }
 }

@@ -178,6 +178,65 @@ fn denormals_are_kept_or_dropped_by_the_mode() {
     }
 }
 
+/// Classes tell denormals from zeros in any mode; sums in LDS drop them as other sums do.
+#[test]
+fn classes_and_sums_in_lds_of_denormals() {
+    for chip in CHIPS {
+        let gfx9 = chip == "gfx950";
+        let (load, store, add) = match gfx9 {
+            true => ("s_load_dwordx2", "global_store_dwordx4", "write"),
+            false => ("s_load_b64", "global_store_b128", "store"),
+        };
+        for mode in 0..4 {
+            let set = match gfx9 {
+                true => format!("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), {}", mode * 5),
+                false => format!("s_denorm_mode {}", mode * 5),
+            };
+            // Positive denormals and positive zeros of three types, as bits of one word.
+            let mut body = format!(
+                "{load} s[4:5], s[0:1], 0x0\nv_mov_b32 v0, 0\nv_mov_b32 v2, 0\n\
+                 v_mov_b32 v3, 1\nv_mov_b32 v4, 5\nv_mov_b32 v10, 0\n{set}\n"
+            );
+            let tests = [
+                ("f32 v4", 128),
+                ("f32 v4", 64),
+                ("f16 v4", 128),
+                ("f16 v4", 64),
+            ];
+            let tests = tests
+                .into_iter()
+                .chain([("f64 v[2:3]", 128), ("f64 v[2:3]", 64)]);
+            for (bit, (test, class)) in tests.enumerate() {
+                let (ty, source) = test.split_once(' ').expect("a type and a source");
+                body += &format!(
+                    "v_mov_b32 v5, {class}\nv_cmp_class_{ty} vcc{low}, {source}, v5\n\
+                     s_nop 4\n{{alu}}\nv_mov_b32 v6, 0\nv_mov_b32 v7, {}\n\
+                     v_cndmask_b32 v6, v6, v7, vcc{low}\nv_or_b32 v10, v10, v6\n",
+                    1 << bit,
+                    low = if gfx9 { "" } else { "_lo" },
+                );
+            }
+            for (register, [x, y]) in [(11, [0x40_0000, 0x40_0000]), (12, [0x20_0000, 0x10_0000])] {
+                body += &format!(
+                    "v_mov_b32 v5, {x}\nv_mov_b32 v6, {y}\nds_{add}_b32 v0, v5\n{{lds}}\n\
+                     ds_add_f32 v0, v6\n{{lds}}\nds_{}_b32 v{register}, v0\n{{lds}}\n",
+                    if gfx9 { "read" } else { "load" }
+                );
+            }
+            body += &format!("v_mov_b32 v13, 0\n{{scalar}}\n{store} v0, v[10:13], s[4:5]");
+            let body = match gfx9 {
+                true => format!("s_mov_b32 m0, -1\n{body}"),
+                false => body,
+            };
+            let (report, out) = run(&build::kernel(chip, &body), 1);
+            assert!(report.passed(), "{chip}: {:#?}", report.findings);
+            let larger = if mode & 1 == 1 { 0x80_0000 } else { 0 };
+            let small = if mode == 3 { 0x30_0000 } else { 0 };
+            assert_eq!(out[..3], [0b01_0101, larger, small], "{chip} {mode}");
+        }
+    }
+}
+
 #[test]
 fn any_field_of_the_denormal_modes_can_be_set() {
     for chip in CHIPS {

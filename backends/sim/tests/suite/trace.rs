@@ -1,6 +1,6 @@
 //! Traces that people read.
 
-use tilefold_sim::{Arg, CodeObject, Error, Launch, Report, Simulator, Trace};
+use tilefold_sim::{Arg, Check, CodeObject, Error, Launch, Report, Simulator, Trace};
 
 use crate::{Bytes, build};
 
@@ -158,4 +158,28 @@ fn a_run_that_an_error_ends_leaves_its_trace() {
     };
     launch(&mut simulator, &object, Trace::default()).unwrap();
     assert_eq!(simulator.unfinished_trace, None);
+}
+
+/// What led to an error is told with it: here an address of code from beyond the scratch memory.
+#[test]
+fn a_run_that_an_error_ends_leaves_its_findings() {
+    let body = "scratch_load_b64 v[2:3], off, off offset:64\n{load}\nv_readfirstlane_b32 s8, v2\n\
+                v_readfirstlane_b32 s9, v3\ns_setpc_b64 s[8:9]";
+    for chip in ["gfx1100", "gfx1201"] {
+        let object = build::kernel(chip, body);
+        let mut simulator = Simulator::new();
+        let error = launch(&mut simulator, &object, Trace::default()).unwrap_err();
+        assert!(matches!(error, Error::Jump { .. }), "{error}");
+        let found = &simulator.unfinished_findings;
+        let checks: Vec<_> = found.iter().map(|finding| finding.check).collect();
+        assert_eq!(checks, [Check::ScratchBounds], "{found:#?}");
+        assert!(found[0].source.is_some());
+        launch(
+            &mut simulator,
+            &build::kernel(chip, "s_nop 0"),
+            Trace::default(),
+        )
+        .unwrap();
+        assert!(simulator.unfinished_findings.is_empty());
+    }
 }
