@@ -422,14 +422,14 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
 fn half_moved(line: &Line) -> Option<Moves> {
     let narrow = ["_b8", "_b16", "_byte", "_short", "_d16_hi"];
     let loads = !line.name.contains("store") && !line.name.contains("write");
-    let half = if line.name.contains("d16_hi") {
-        Half::High
-    } else if loads && line.name.contains("d16") && !line.name.contains("format") {
-        Half::Low
-    } else if !loads && narrow.iter().any(|end| line.name.ends_with(end)) {
-        Half::Low
-    } else {
-        return None;
+    let low = match loads {
+        true => line.name.contains("d16") && !line.name.contains("format"),
+        false => narrow.iter().any(|end| line.name.ends_with(end)),
+    };
+    let half = match line.name.contains("d16_hi") {
+        true => Half::High,
+        false if low => Half::Low,
+        false => return None,
     };
     // The data come first but where a store names its address before.
     let first = loads || line.name.contains("buffer");
