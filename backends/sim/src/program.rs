@@ -420,7 +420,7 @@ fn inst<const W: usize>(address: u64, text: &str, chip: Chip, ds_count: &mut usi
 /// The half of a register that an access of memory moves, as its name tells. Bytes and halves are
 /// stored from the lower one unless it says otherwise; loads without `d16` fill the whole register.
 fn half_moved(line: &Line) -> Option<Moves> {
-    let narrow = ["_b8", "_b16", "_byte", "_short", "_d16_hi"];
+    let narrow = ["_b8", "_b16", "_byte", "_short"];
     let loads = !line.name.contains("store") && !line.name.contains("write");
     let low = match loads {
         true => line.name.contains("d16") && !line.name.contains("format"),
@@ -444,13 +444,10 @@ fn half_moved(line: &Line) -> Option<Moves> {
     };
     // As an address it counts as a whole.
     let mut others = Registers::default();
-    for (_, operand) in line
-        .operands
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| *place != at)
-    {
-        add_operand(Some(&operand.value), &mut others);
+    for (place, operand) in line.operands.iter().enumerate() {
+        if place != at {
+            add_operand(Some(&operand.value), &mut others);
+        }
     }
     let mut own = Registers::default();
     own.add_vector(register, 1);
