@@ -112,8 +112,9 @@ impl<const W: usize> Group<'_, W> {
     /// Whether what was just loaded has been found there often enough.
     #[inline]
     fn polls(&mut self, wave: &mut Wave<W>) -> bool {
-        let seen = self.seen.take();
-        seen.is_some_and(|seen| wave.poll.again(wave.pc, seen))
+        let polls = !self.seen.is_empty() && wave.poll.again(wave.pc, &self.seen);
+        self.seen.clear();
+        polls
     }
 
     /// Counts the bytes of LDS that an LDS instruction touched.

@@ -72,7 +72,7 @@ pub(crate) struct Group<'a, const W: usize> {
     pub(crate) awaited: Vec<u64>,
     pub(crate) tells: bool,
     /// What the instruction being executed loads that may change.
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Vec<Seen>,
     /// The trace of one of its waves.
     pub(crate) trace: Option<Box<Tracer<'a, W>>>,
     /// Room for the operands of a matrix instruction.
@@ -190,7 +190,7 @@ impl<'a, const W: usize> Group<'a, W> {
             hearing: Vec::new(),
             awaited: Vec::new(),
             tells: false,
-            seen: None,
+            seen: Vec::new(),
             trace: common
                 .trace
                 .filter(|trace| trace.workgroup == id)

@@ -169,8 +169,9 @@ impl<const W: usize> Group<'_, W> {
         }
         let mut sets = std::mem::take(&mut signals.loads);
         let after = sets.add(loads | signal, self.section, bytes, |loaded| {
-            let order = signals.order(&loaded.point, &loaded.done, me, &wave.heard);
-            order == Order::Complete
+            let (point, done) = (&loaded.point, &loaded.done);
+            let order = signals.order(point, done, me, &wave.heard);
+            order == Order::Complete && signals.returned(point, done, me, &wave.heard)
         });
         signals.loads = sets;
         after

@@ -1,6 +1,7 @@
 //! The order in which workgroups run: in parallel where they have nothing to do with each other,
 //! else one at a time, and those that wait for a word of memory to change step aside.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -32,13 +33,26 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// What an instruction finds in a buffer, unless nobody can change it.
+    /// Notes the words that a lane of an instruction finds in a buffer, unless nobody can change
+    /// them.
     #[inline]
-    pub(crate) fn at(buffer: &Buffer, at: usize, address: u64) -> Option<Seen> {
-        (!buffer.is_input()).then(|| Seen {
-            address,
-            word: buffer.read_u32(at & !3),
-        })
+    pub(crate) fn note(
+        seen: &mut Vec<Seen>,
+        buffer: &Buffer,
+        (at, len): (usize, usize),
+        from: u64,
+    ) {
+        if buffer.is_input() {
+            return;
+        }
+        for word in at / 4..(at + len).div_ceil(4) {
+            let address = (from - at as u64) + 4 * word as u64;
+            // Lanes often load the same.
+            if seen.last().is_none_or(|last| last.address != address) {
+                let word = buffer.read_u32(4 * word);
+                seen.push(Seen { address, word });
+            }
+        }
     }
 
     /// Whether it is something else now.
@@ -48,42 +62,58 @@ impl Seen {
 }
 
 /// Instructions that a loop polls by.
-const WORDS: usize = 4;
+const INSTRUCTIONS: usize = 4;
+
+/// What an instruction of a loop found.
+#[derive(Debug, Clone)]
+struct Found {
+    pc: usize,
+    seen: Vec<Seen>,
+    /// How many loads had found the same when it last did.
+    last: u32,
+}
 
 /// What a wave loads over and over.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Poll {
-    /// By instruction, and how many there are.
-    seen: [(usize, Seen); WORDS],
-    count: usize,
-    /// Loads by these that found the same.
+    found: Vec<Found>,
+    /// Loads that found the same.
     times: u32,
 }
 
 impl Poll {
-    /// Notes a load; whether as many as it takes have found the same.
+    /// Notes what an instruction loads; whether as many as it takes have found the same.
     #[inline]
-    pub(crate) fn again(&mut self, pc: usize, seen: Seen) -> bool {
-        let known = &self.seen[..self.count];
-        match known.iter().find(|(at, _)| *at == pc) {
-            Some((_, before)) if *before == seen => {
-                self.times = self.times.wrapping_add(1);
-                return self.times.is_multiple_of(POLLS * self.count as u32);
-            }
-            None if self.count < WORDS => {}
-            _ => *self = Poll::default(),
+    pub(crate) fn again(&mut self, pc: usize, seen: &[Seen]) -> bool {
+        if let Some(found) = self.found.iter_mut().find(|found| found.pc == pc)
+            && found.seen == seen
+        {
+            self.times = self.times.wrapping_add(1);
+            found.last = self.times;
+            return self.times.is_multiple_of(POLLS * self.found.len() as u32);
         }
-        self.seen[self.count] = (pc, seen);
-        self.count += 1;
+        let known = self.found.iter().any(|found| found.pc == pc);
+        if known || self.found.len() == INSTRUCTIONS {
+            self.found.clear();
+        }
+        self.found.push(Found {
+            pc,
+            seen: seen.to_vec(),
+            last: 0,
+        });
+        for found in &mut self.found {
+            found.last = 0;
+        }
         self.times = 0;
         false
     }
 
-    /// The words that are loaded over and over.
+    /// The words that are loaded over and over: not those that a wave looked at once before.
     pub(crate) fn words(&self) -> impl Iterator<Item = Seen> {
-        let often = self.times >= POLLS * self.count as u32;
-        let count = if often { self.count } else { 0 };
-        self.seen.into_iter().take(count).map(|(_, seen)| seen)
+        let often = self.times >= POLLS * self.found.len() as u32;
+        let found = self.found.iter();
+        let lately = found.filter(move |found| often && found.last > self.times / 2);
+        lately.flat_map(|found| found.seen.iter().copied())
     }
 
     /// Says which they are.
@@ -107,6 +137,10 @@ struct Running<'a, const W: usize> {
     watched: Vec<Seen>,
     /// Whether it has just written what another one waits for.
     told: bool,
+    /// What it was when it last had its turn although nothing that it waits for had changed.
+    state: Option<u64>,
+    /// Whether it was the same the time before: it waits for ever until others change something.
+    stuck: bool,
 }
 
 impl<'a, const W: usize> Running<'a, W> {
@@ -120,6 +154,8 @@ impl<'a, const W: usize> Running<'a, W> {
             waves,
             watched: Vec::new(),
             told: false,
+            state: None,
+            stuck: false,
         }
     }
 
@@ -136,6 +172,19 @@ impl<'a, const W: usize> Running<'a, W> {
 
     fn wakes(&self, memory: &Memory) -> bool {
         self.watched.iter().any(|seen| seen.changed(memory))
+    }
+
+    /// Notes whether it ran in vain, as nothing that it waits for had changed: a loop that counts, or
+    /// looks at the time, ends some day; one that comes back to the same state does not.
+    fn ran_in_vain(&mut self) {
+        let mut hasher = DefaultHasher::new();
+        self.group.lds.bytes.hash(&mut hasher);
+        for wave in &self.waves {
+            (wave.pc, &wave.v, wave.s, wave.scc, &wave.scratch).hash(&mut hasher);
+        }
+        let state = Some(hasher.finish());
+        self.stuck = self.state == state;
+        self.state = state;
     }
 }
 
@@ -236,6 +285,7 @@ pub(crate) fn serial<const W: usize>(
     loop {
         let woken = live.iter().position(|running| running.wakes(common.memory));
         let told = || live.iter().position(|running| running.told);
+        let mut in_vain = false;
         let at = match woken.or_else(told) {
             Some(at) => at,
             None if begun < count && live.len() < RESIDENT => {
@@ -245,14 +295,17 @@ pub(crate) fn serial<const W: usize>(
                 live.len() - 1
             }
             None if live.is_empty() => break,
-            // Nobody changes what the others wait for but those that do not wait; where all do,
-            // the first may give up.
+            // Nobody changes what the others wait for but those that do not wait. Where all do, each
+            // has its turn; where all come back to the same state, the first may give up.
             None => {
                 let goes = live.iter().position(|running| running.watched.is_empty());
+                in_vain = goes.is_none();
+                let goes = goes.or_else(|| live.iter().position(|running| !running.stuck));
                 goes.unwrap_or(0)
             }
         };
         let mut running = live.remove(at);
+        let all_stuck = in_vain && running.stuck;
         running.group.signals = signals.take();
         let awaited = live.iter().flat_map(|other| &other.watched);
         running.group.awaited = awaited.map(|seen| seen.address / 4).collect();
@@ -275,7 +328,16 @@ pub(crate) fn serial<const W: usize>(
         signals = running.group.signals.take();
         match pause {
             Pause::Ended => sum.add(running.group.tally, KEPT),
-            Pause::Polls => live.insert(at, running),
+            Pause::Polls if in_vain && !all_stuck => {
+                running.ran_in_vain();
+                live.push(running);
+            }
+            Pause::Polls => {
+                if !in_vain {
+                    (running.state, running.stuck) = (None, false);
+                }
+                live.insert(at, running);
+            }
             Pause::Long | Pause::Tells => live.push(running),
         }
     }

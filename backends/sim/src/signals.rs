@@ -252,6 +252,13 @@ impl Signals {
         passed || self.is_released(point, done, heard)
     }
 
+    /// Whether what others load later returns behind an access that lies before it: in one wave, and
+    /// where waves share an order; else the access must be complete.
+    pub(crate) fn returned(&self, point: &Point, done: &Done, me: &Visitor, heard: &Clock) -> bool {
+        let own = (point.workgroup, point.wave) == (me.workgroup, me.wave);
+        own || self.shared || self.is_complete(point, done, me, heard)
+    }
+
     /// How an access, and when its wave had waited for it, lie to what a wave does now that has
     /// heard of `heard`.
     pub(crate) fn order(&self, point: &Point, done: &Done, me: &Visitor, heard: &Clock) -> Order {

@@ -149,9 +149,7 @@ impl Smem {
                     }
                     let who = group.stale(buffer, (at, size as usize), address, wave);
                     stale = stale.or(who.map(|who| (who, address)));
-                    if group.seen.is_none() {
-                        group.seen = Seen::at(buffer, at, address);
-                    }
+                    Seen::note(&mut group.seen, buffer, (at, size as usize), address);
                     group.tally.read += u64::from(size);
                     values[usize::from(word)] = match self.narrow {
                         None => buffer.read_u32(at),

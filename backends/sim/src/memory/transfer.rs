@@ -61,9 +61,7 @@ impl Vmem {
                     }
                     group.reads(buffer, (at, size), place, scope, &mut reading, wave);
                 }
-                if group.seen.is_none() {
-                    group.seen = Seen::at(buffer, at, address);
-                }
+                Seen::note(&mut group.seen, buffer, (at, size), address);
                 loaded += size as u64;
                 match size {
                     1 => out[0][lane] = extend_value(&[buffer.read_u8(at)], extend),
@@ -219,8 +217,7 @@ impl Vmem {
             let after = operation.apply(before, value, compare);
             // A comparison that fails is tried again, as a load is.
             match after == before {
-                true if group.seen.is_none() => group.seen = Seen::at(buffer, at, address),
-                true => {}
+                true => Seen::note(&mut group.seen, buffer, (at, self.bytes), address),
                 false => wave.poll = Poll::default(),
             }
             let compares = operation.operation == Operation::CompareSwap;

@@ -140,3 +140,51 @@ KERNEL look_back(const uint *x, u64 *states, uint *tickets, uint *y, uint ticket
     barrier();
     y[b * n + i] = before + room[i];
 }
+
+// Two blocks take words that a third one makes. How far that one is they only look at, once, before
+// they wait for their word.
+KERNEL queue(const uint *x, uint *data, uint *words, uint *y) {
+    uint *taken = words, *made = words + 1, *there = words + 2;
+    if (thread() != 0) return;
+    for (uint n = 0; block() < 2 && n < 4; ++n) {
+        uint place = ADD(taken, 1u, __ATOMIC_RELAXED), before = LOAD(made, __ATOMIC_RELAXED);
+        wait_for(&there[place], 1);
+        y[place] = data[place] + (before > 8);
+    }
+    for (uint place = 0; block() == 2 && place < 8; ++place) {
+        data[place] = 3 * x[place];
+        ADD(made, 1u, __ATOMIC_RELAXED);
+        STORE(&there[place], 1u, RELEASE);
+    }
+}
+
+// A barrier of the grid: one wave of the second block looks at the flags of all blocks at once, and
+// lets them go on.
+KERNEL gather(const uint *x, uint *data, uint *flags, uint *y) {
+    uint n = block_size(), i = thread(), b = block(), all = grid_size();
+    data[b * n + i] = 3 * x[b * n + i];
+    barrier();
+    if (i == 0) STORE(&flags[b], 1u, RELEASE);
+    if (b == 1 && i < 32) {
+        uint told;
+        do told = LOAD(&flags[i % all], __ATOMIC_ACQUIRE);
+        while (__builtin_amdgcn_ballot_w64(told == 0));
+        if (i == 0) STORE(&flags[all], 1u, RELEASE);
+    }
+    if (i == 0) wait_for(&flags[all], 1);
+    barrier();
+    y[b * n + i] = data[(b + 1) % all * n + n - 1 - i];
+}
+
+// The second block looks at a word many times, but goes on by itself.
+KERNEL patient(uint *words, uint *y) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        wait_for(&words[0], 1);
+        y[0] = 5;
+    } else {
+        uint seen = 0;
+        for (uint n = 0; n < 3000; ++n) seen += LOAD(&words[1], __ATOMIC_RELAXED);
+        STORE(&words[0], 1u + seen, __ATOMIC_RELAXED);
+    }
+}

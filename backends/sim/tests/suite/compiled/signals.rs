@@ -25,6 +25,14 @@ fn ring() -> (Case, Vec<u32>) {
     (case, expected)
 }
 
+/// The same by one flag for all, which one block gives when it has seen those of all.
+fn gather() -> (Case, Vec<u32>) {
+    let (mut case, expected) = ring();
+    case.kernel = "gather";
+    case.values[2] = Value::InOut(put(&[0_u32; BLOCKS + 1]));
+    (case, expected)
+}
+
 fn pairs() -> (Case, Vec<u32>) {
     let x = edgy(72, 4 * ITEMS);
     let expected = (0..x.len()).map(|at| {
@@ -46,7 +54,7 @@ fn pairs() -> (Case, Vec<u32>) {
 
 #[test]
 fn flags() {
-    for (case, expected) in [ring(), pairs()] {
+    for (case, expected) in [ring(), gather(), pairs()] {
         case.check(|label, out| {
             assert_eq!(get::<u32>(&out[2]), expected, "{label}");
         });
@@ -84,6 +92,27 @@ fn flags_that_do_not_wait() {
             assert_eq!((release, fences), (wave64 && expected, !wave64), "{label}");
         }
     }
+}
+
+#[test]
+fn words_that_were_looked_at_before_the_loop() {
+    let x = edgy(75, 8);
+    let expected: Vec<u32> = x.iter().map(|x| x.wrapping_mul(3)).collect();
+    let values = vec![
+        Value::In(put(&x)),
+        Value::Out(32),
+        Value::InOut(put(&[0_u32; 10])),
+        Value::Out(32),
+    ];
+    let case = Case::new("signals.hip", "queue", 3, 64, values);
+    case.check(|label, out| assert_eq!(get::<u32>(&out[2]), expected, "{label}"));
+}
+
+#[test]
+fn loops_that_end_by_themselves() {
+    let values = vec![Value::InOut(put(&[0_u32; 2])), Value::Out(4)];
+    let case = Case::new("signals.hip", "patient", 2, 64, values);
+    case.check(|label, out| assert_eq!(get::<u32>(&out[1]), [5], "{label}"));
 }
 
 #[test]
