@@ -346,3 +346,28 @@ pub(crate) fn serial<const W: usize>(
     }
     Ok(sum)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_waits_for_what_its_lanes_load_and_not_for_what_was_loaded_before() {
+        let mut memory = Memory::new();
+        let buffer = memory.alloc_inout(&[0; 64]);
+        let base = memory.address(buffer).expect("it was allocated here");
+        let (buffer, _) = memory.locate(base, 4, &mut 0).expect("its first word");
+        let lanes = |words: &[usize]| {
+            let mut seen = Vec::new();
+            for word in words {
+                Seen::note(&mut seen, buffer, (4 * word, 8), base + 4 * *word as u64);
+            }
+            seen
+        };
+        let mut poll = Poll::default();
+        assert!(!poll.again(1, &lanes(&[9])));
+        while !poll.again(2, &lanes(&[0, 0, 3])) {}
+        let words: Vec<u64> = poll.words().map(|seen| (seen.address - base) / 4).collect();
+        assert_eq!(words, [0, 1, 0, 1, 3, 4]);
+    }
+}

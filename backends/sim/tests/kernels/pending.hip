@@ -208,3 +208,20 @@ TWINS(passed_on) {
         y[0] = *a;
     }
 }
+
+// Two waves of a workgroup load a word, on both sides of a barrier; the second one tells that it may
+// be stored anew.
+TWINS(loaded_twice) {
+    if (block() == 0) {
+        uint old = thread() < 64 ? a[5] : 0;
+        meet(right);
+        if (thread() == 64) {
+            old = a[5];
+            release(b);
+        }
+        y[own()] = old;
+    } else if (block() == 1 && thread() == 0) {
+        acquire(b);
+        a[5] = x[1];
+    }
+}

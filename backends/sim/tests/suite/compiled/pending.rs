@@ -72,3 +72,17 @@ fn what_was_found_is_passed_on() {
         assert_eq!(broken, [Check::GlobalRace.name()], "{build:?}");
     });
 }
+
+/// What one wave of a workgroup waited for says nothing of another's load, unless they share an order.
+#[test]
+fn loads_of_two_waves() {
+    in_parallel_of(&builds(), |build| {
+        assert_eq!(found("loaded_twice", build), [""; 0], "{build:?}");
+        let expected: &[_] = match build.chip == "gfx950" || build.opt == "-O0" {
+            true => &[],
+            false => &[Check::Unreleased.name()],
+        };
+        let broken = found("loaded_twice_broken", build);
+        assert_eq!(broken, expected, "{build:?}");
+    });
+}
