@@ -184,8 +184,13 @@ pub(crate) fn list_numbers(list: &str) -> impl Iterator<Item = i64> + '_ {
 
 /// A decimal or hexadecimal number.
 pub(crate) fn number(text: &str) -> Option<i64> {
-    match text.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16).ok().map(|bits| bits as i64),
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).ok().map(|bits| bits as i64);
+    }
+    match text.strip_prefix("-0x") {
+        Some(hex) => u32::from_str_radix(hex, 16)
+            .ok()
+            .map(|bits| -i64::from(bits)),
         None => text.parse().ok(),
     }
 }
@@ -268,7 +273,8 @@ fn value(text: &str) -> Value {
     {
         return Value::Literal(bits);
     }
-    if let Ok(int) = text.parse() {
+    // Below zero in hexadecimal too, as LLVM writes the constants of scalar loads.
+    if let Some(int) = number(text) {
         return Value::Int(int);
     }
     if text.contains('.')

@@ -72,14 +72,10 @@ impl Smem {
             Value::Scalar { first: NULL, .. } => None,
             Value::Scalar { first, .. } => Some(first),
             Value::Literal(bits) => {
-                // The immediate has 24 bits on gfx12 and 21 before, and a sign.
-                offset += if bits > 0x7fff_ffff {
-                    bits as u32 as i32 as i64
-                } else {
-                    bits as i64
-                };
+                offset += i64::from(bits as u32);
                 None
             }
+            // The constant has 24 bits on gfx12 and 21 before, and a sign.
             Value::Int(int) => {
                 offset += int;
                 None

@@ -64,7 +64,8 @@ pub(super) fn row(name: &str) -> Option<Row> {
         "s_bitset1_b64" => (|a, b, _| a | 1 << (b & 63), 64, DN),
         "s_bfm_b32" => (|a, b, _| bits(a & 31) << (b & 31), 32, NN),
         "s_bfm_b64" => (|a, b, _| bits(a) << (b & 63), 64, NN),
-        // The second source packs an offset in its low bits and a width from bit 16.
+        // The second source packs an offset in its low bits and a width from bit 16. The shift of
+        // the signed ones is arithmetic: a field that goes beyond the top has the sign there.
         "s_bfe_u32" => (
             |a, b, scc| logic(a >> (b & 31) & bits((b >> 16 & 127).min(32)), scc),
             32,
@@ -73,7 +74,7 @@ pub(super) fn row(name: &str) -> Option<Row> {
         "s_bfe_i32" => (
             |a, b, scc| {
                 let width = (b >> 16 & 127).min(32) as u32;
-                let field = (a >> (b & 31)) as u32;
+                let field = (s(a) >> (b & 31)) as u32;
                 let value = match width {
                     0 => 0,
                     _ => (field << (32 - width)) as i32 >> (32 - width),
@@ -139,7 +140,7 @@ pub(super) fn row(name: &str) -> Option<Row> {
         "s_bfe_i64" => (
             |a, b, scc| {
                 let width = (b >> 16 & 127).min(64) as u32;
-                let field = a >> (b & 63);
+                let field = (a as i64 >> (b & 63)) as u64;
                 let value = match width {
                     0 => 0,
                     _ => ((field << (64 - width)) as i64 >> (64 - width)) as u64,

@@ -2,7 +2,7 @@
 
 mod bits;
 
-use crate::text::{Line, NULL, Value};
+use crate::text::{EXEC, Line, NULL, Value};
 use crate::valu::{Type, constant};
 use crate::wave::Wave;
 
@@ -45,6 +45,8 @@ pub(crate) struct Salu {
     sources: [Source; 2],
     target: Target,
     effect: Effect,
+    /// Whether the result has 64 bits.
+    wide: bool,
 }
 
 fn s(value: u64) -> i32 {
@@ -308,6 +310,7 @@ impl Salu {
             sources,
             target,
             effect,
+            wide: result == 64,
         })
     }
 
@@ -334,16 +337,21 @@ impl Salu {
             Effect::Conditional if scc => a,
             Effect::Conditional => return,
             Effect::SaveExec | Effect::WriteExec => {
-                let exec = wave.exec();
-                let mut next = (self.body)(a, exec, &mut scc);
-                if matches!(self.target, Target::Register(_)) {
-                    next &= u64::from(u32::MAX);
+                // As many bits of EXEC as the instruction has, whatever the wave's size.
+                let bits = match self.wide {
+                    true => u64::MAX,
+                    false => u64::from(u32::MAX),
+                };
+                let exec = wave.pair(EXEC) & bits;
+                let next = (self.body)(a, exec, &mut scc) & bits;
+                wave.set_scalar(EXEC, next as u32);
+                if self.wide {
+                    wave.set_scalar(EXEC + 1, (next >> 32) as u32);
                 }
-                wave.set_exec(next);
-                scc = wave.exec() != 0;
+                scc = next != 0;
                 match self.effect {
                     Effect::SaveExec => exec,
-                    _ => wave.exec(),
+                    _ => next,
                 }
             }
         };

@@ -73,6 +73,15 @@ fn ids_are_where_the_descriptor_puts_them() {
 
 #[test]
 fn preloaded_arguments_are_in_registers_from_the_start() {
+    // The pointer lands in s[2:3], the value in s4; s5 and s6 are the next word and the workgroup's
+    // id. The size of the private segment has the register before them where it is asked for.
+    for (line, first) in [("", 2), (".amdhsa_user_sgpr_private_segment_size 1", 3)] {
+        preloaded_arguments(line, first);
+    }
+}
+
+/// With a line of the descriptor, the arguments are in scalar registers from the first on.
+fn preloaded_arguments(line: &str, first: u32) {
     // Loads for firmware that does not preload stand in the first 256 bytes and would trap here.
     let source = r#"
 .amdgcn_target "amdgcn-amd-amdhsa--gfx950"
@@ -83,15 +92,18 @@ fn preloaded_arguments_are_in_registers_from_the_start() {
 k:
 s_trap 2
 .fill 63, 4, 0xbf800000
-s_add_u32 s5, s5, s6
+s_mov_b32 s10, s{0}
+s_mov_b32 s11, s{1}
+s_add_u32 s12, s{3}, s{4}
 v_lshlrev_b32_e32 v0, 2, v0
-v_mov_b32_e32 v1, s5
-global_store_dword v0, v1, s[2:3]
+v_mov_b32_e32 v1, s12
+global_store_dword v0, v1, s[10:11]
 s_endpgm
 .section .rodata,"a"
 .p2align 6
 .amdhsa_kernel k
     .amdhsa_user_sgpr_kernarg_segment_ptr 1
+    {line}
     .amdhsa_user_sgpr_kernarg_preload_length 4
     .amdhsa_user_sgpr_kernarg_preload_offset 0
     .amdhsa_next_free_vgpr 2
@@ -120,18 +132,19 @@ amdhsa.kernels:
 ...
 .end_amdgpu_metadata
 "#;
-    let object = CodeObject::load(&build::assemble(CHIP, source)).unwrap();
+    let source = (0..5).fold(source.replace("{line}", line), |source, at| {
+        source.replace(&format!("{{{at}}}"), &(first + at).to_string())
+    });
+    let object = CodeObject::load(&build::assemble(CHIP, &source)).unwrap();
     let mut simulator = Simulator::new();
     let out = simulator.memory.alloc_output(4 * 64);
     let launch = Launch {
         block: [64, 1, 1],
-        // The pointer lands in s[2:3], the value in s4; s5 and s6 are the next word and the
-        // workgroup's id.
         args: vec![Arg::Buffer(out), Arg::U32(7), Arg::U32(35)],
         ..Launch::default()
     };
     simulator.launch(&object, "k", launch).unwrap();
-    assert_eq!(words(&simulator.memory.read(out)), [35; 64]);
+    assert_eq!(words(&simulator.memory.read(out)), [35; 64], "{line}");
 }
 
 #[test]

@@ -79,23 +79,43 @@ fn atomics() {
             [0, 9, NONE, NONE],
         ),
         (
+            "buffer_atomic_inc v10, v3, s[8:11], 0 offen".into(),
+            [8, 9],
+            [0, 9, NONE, NONE],
+        ),
+        (
             "buffer_atomic_dec v10, v3, s[8:11], 0 offen".into(),
             [0, 9],
             [5, 9, NONE, NONE],
+        ),
+        (
+            "ds_dec_rtn_u32 v20, v3, v10".into(),
+            [8, 9],
+            [5, 9, 8, NONE],
         ),
         (
             "global_atomic_add_x2 v[20:21], v3, v[10:11], s[6:7] sc0".into(),
             [NONE, 1],
             [4, 2, NONE, 1],
         ),
+        // Half of it is in range, which is nothing of it.
+        (
+            with(
+                "s_mov_b32 s10, 4",
+                "buffer_atomic_add_x2 v[10:11], v3, s[8:11], 0 offen sc0\ns_waitcnt vmcnt(0)\n\
+                 v_mov_b32 v20, v10\nv_mov_b32 v21, v11",
+            ),
+            [3, 9],
+            [3, 9, 0, 0],
+        ),
         (
             "global_atomic_inc_x2 v3, v[10:11], s[6:7]".into(),
-            [5, 0],
+            [3, 1],
             [0, 0, NONE, NONE],
         ),
         (
             "global_atomic_dec_x2 v3, v[10:11], s[6:7]".into(),
-            [6, 0],
+            [3, 1],
             [5, 0, NONE, NONE],
         ),
         (

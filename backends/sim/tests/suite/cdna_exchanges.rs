@@ -45,29 +45,36 @@ fn rows_change_places() {
 
 #[test]
 fn only_active_lanes_change_places() {
-    // Lanes 0 to 47 are active: what lanes 48 to 63 hold stays, and arrives with `fi` only.
-    for (modifiers, arrives) in [("", false), (" fi:1", true)] {
-        let [old, new] = run(&format!(
-            "s_mov_b64 s[8:9], exec\ns_mov_b32 exec_hi, 0xffff\n\
-             v_permlane16_swap_b32_e64 v8, v9{modifiers}\ns_mov_b64 exec, s[8:9]"
-        ));
-        for lane in 48..64 {
-            assert_eq!((new[lane], new[64 + lane]), (old[lane], old[64 + lane]));
-        }
-        for lane in 32..48 {
-            let v9 = if arrives {
-                old[lane + 16]
-            } else {
-                old[64 + lane]
-            };
-            assert_eq!(
-                (new[lane], new[64 + lane]),
-                (old[lane], v9),
-                "{modifiers} lane {lane}"
-            );
-        }
-        for lane in 16..32 {
-            assert_eq!(new[lane], old[64 + lane - 16]);
+    // Some low rows' lanes are off, some high ones', some both: what they hold stays, and arrives
+    // with `fi` only, or as zero with `bound_ctrl`.
+    const EXEC: u64 = 0x00ff_3c3c_ffff_ff0f;
+    let on = |lane: usize| EXEC >> lane & 1 == 1;
+    for row in [16, 32] {
+        for (modifiers, fetches, zero) in [
+            ("", false, false),
+            (" fi:1", true, false),
+            (" bound_ctrl:1", false, true),
+        ] {
+            let [old, new] = run(&format!(
+                "s_mov_b64 s[8:9], exec\ns_mov_b32 exec_lo, {:#x}\ns_mov_b32 exec_hi, {:#x}\n\
+                 v_permlane{row}_swap_b32_e64 v8, v9{modifiers}\ns_mov_b64 exec, s[8:9]",
+                EXEC as u32,
+                EXEC >> 32
+            ));
+            for lane in 0..64 {
+                // The odd rows of v8, the even ones of v9, each from the other.
+                let odd = lane / row % 2;
+                let (own, other) = (64 * (1 - odd) + lane, 64 * odd + (lane ^ row));
+                let expected = match (on(lane), on(lane ^ row) || fetches) {
+                    (false, _) => old[own],
+                    (true, true) => old[other],
+                    (true, false) if zero => 0,
+                    (true, false) => old[own],
+                };
+                assert_eq!(new[own], expected, "{row}{modifiers} lane {lane}");
+                let kept = 64 * odd + lane;
+                assert_eq!(new[kept], old[kept], "{row}{modifiers} lane {lane}");
+            }
         }
     }
 }

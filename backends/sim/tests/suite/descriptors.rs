@@ -1,5 +1,5 @@
 //! Where buffer descriptors put a lane's bytes: swizzled structures, indices that count from the
-//! lane, and the rules by which a descriptor says what is in range.
+//! lane, and the rules by which a descriptor says what is in range, atomics among it.
 
 use tilefold_sim::{Arg, Launch, Simulator};
 
@@ -209,6 +209,56 @@ fn scalar_loads_count_all_bytes_of_the_records() {
                 assert!(
                     found.iter().all(|&found| found == expected),
                     "{chip} {rule} {offset}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn atomics_are_in_range_as_a_whole() {
+    // Of the third lane's two words the first is in range.
+    for (name, swaps) in [
+        ("buffer_atomic_add_u64 v[8:9]", false),
+        ("buffer_atomic_cmpswap_b64 v[8:11]", true),
+    ] {
+        for chip in RDNA {
+            let (zero, returns) = match chip {
+                "gfx1201" => ("null", "th:TH_ATOMIC_RETURN"),
+                _ => ("0", "glc"),
+            };
+            let text = format!(
+                "s_load_b128 s[4:7], s[0:1], 0x0\nv_lshlrev_b32 v2, 3, v0\nv_mov_b32 v8, 5\n\
+                 v_mov_b32 v9, 7\nv_lshlrev_b32 v10, 1, v0\nv_or_b32 v11, 1, v10\n{{scalar}}\n\
+                 s_mov_b32 s8, s4\ns_mov_b32 s9, s5\ns_mov_b32 s10, 20\ns_mov_b32 s11, 3 << 28\n\
+                 {name}, v2, s[8:11], {zero} offen {returns}\n{{load}}\n\
+                 global_store_b64 v2, v[8:9], s[6:7]"
+            );
+            let mut simulator = Simulator::new();
+            let start = Vec::from_iter(0..64_u32);
+            let a = simulator.memory.alloc_inout(&start.bytes());
+            let b = simulator.memory.alloc_output(256);
+            let launch = Launch {
+                block: [32, 1, 1],
+                args: vec![Arg::Buffer(a), Arg::Buffer(b)],
+                ..Launch::default()
+            };
+            let object = build::kernel(chip, &text);
+            let report = simulator.launch(&object, "k", launch).unwrap();
+            assert!(report.passed(), "{chip}: {:#?}", report.findings);
+            let after = words(&simulator.memory.read(a));
+            let returned = words(&simulator.memory.read(b));
+            for word in 0..64 {
+                let (old, operand) = (word as u32, [5, 7][word % 2]);
+                let expected = match word < 4 {
+                    true if swaps => (operand, old),
+                    true => (old + operand, old),
+                    false => (old, 0),
+                };
+                assert_eq!(
+                    (after[word], returned[word]),
+                    expected,
+                    "{chip} {name} {word}"
                 );
             }
         }

@@ -1,12 +1,12 @@
-//! Exchanges between lanes that come with numbers for a table: rotations and Fourier orders of
-//! `ds_swizzle_b32`, and the halves of a wave of 64.
+//! Exchanges between lanes: by numbers, by rotations and Fourier orders of `ds_swizzle_b32`, by the
+//! halves of a wave of 64.
 
 use tilefold_sim::{Arg, Launch, Simulator};
 
 use crate::{build, words};
 
 /// What lanes that hold their number plus one have after each of some instructions, from v3 to v4.
-fn run(chip: &str, wave: usize, bodies: &[String]) -> Vec<Vec<u32>> {
+pub fn run(chip: &str, wave: usize, bodies: &[String]) -> Vec<Vec<u32>> {
     let load = if chip == "gfx950" {
         "s_load_dwordx2"
     } else {
@@ -146,6 +146,52 @@ fn every_rotation_and_fourier_order_follows_the_rule() {
                 bits | source & 1 << at
             });
             assert_eq!(value, from + 1, "rotation {offset:#x} lane {lane}");
+        }
+    }
+}
+
+/// Lanes that a number names, some lanes off: of those that write to one lane, the last wins, and
+/// those that are off are read as zero.
+#[test]
+fn lanes_are_named_by_numbers() {
+    const EXEC: u32 = 0x6db6_9c35;
+    let on = |lane: usize| lane >= 32 || EXEC >> lane & 1 == 1;
+    // The lane's own number times so many bytes.
+    let texts = [
+        (2, "ds_permute_b32 v4, v5, v3"),
+        (52, "ds_permute_b32 v4, v5, v3"),
+        (52, "ds_bpermute_b32 v4, v5, v3"),
+        (52, "ds_bpermute_b32 v4, v5, v3 offset:8"),
+        (0, "ds_swizzle_b32 v4, v3 offset:swizzle(SWAP,16)"),
+    ];
+    let bodies = texts.map(|(bytes, text)| {
+        format!("v_mul_u32_u24 v5, {bytes}, v1\ns_mov_b32 exec_lo, {EXEC:#x}\n{text}")
+    });
+    for (chip, wave) in WAVES {
+        // RDNA 3's numbers are those of a half of a wave of 64.
+        let reach = match chip {
+            "gfx1100" | "gfx1151" => 32,
+            _ => wave,
+        };
+        for (&(bytes, text), got) in texts.iter().zip(run(chip, wave, &bodies)) {
+            let named = |lane: usize| {
+                let offset = if text.ends_with(":8") { 2 } else { 0 };
+                lane / reach * reach + (bytes * lane / 4 + offset) % reach
+            };
+            let mut expected = vec![0; wave];
+            for lane in (0..wave).filter(|&lane| on(lane)) {
+                let (to, from) = match () {
+                    () if text.starts_with("ds_p") => (named(lane), lane),
+                    () if text.starts_with("ds_b") => (lane, named(lane)),
+                    () => (lane, lane ^ 16),
+                };
+                expected[to] = if on(from) { from as u32 + 1 } else { 0 };
+            }
+            // Nothing is written to lanes that are off.
+            for lane in (0..wave).filter(|&lane| !on(lane)) {
+                expected[lane] = 0;
+            }
+            assert_eq!(got, expected, "{chip} {wave} {text} of {bytes} bytes");
         }
     }
 }

@@ -293,6 +293,26 @@ fn lanes_that_are_switched_off_are_read_as_the_instruction_says() {
 }
 
 #[test]
+fn registers_relative_to_m0() {
+    // Past the registers there are v0 is read, and nothing written.
+    for chip in BOTH {
+        let texts = [
+            "s_mov_b32 m0, 2\nv_movrels_b32 v10, v1",
+            "s_movk_i32 m0, 0x7f\nv_movrels_b32 v10, v1",
+            "s_mov_b32 m0, -1\nv_movrels_b32 v10, v1",
+            "s_mov_b32 m0, 9\nv_movreld_b32 v1, v3",
+            "s_movk_i32 m0, 0x7f\nv_movreld_b32 v1, v3",
+        ];
+        for (text, lanes) in texts.iter().zip(execute_all(chip, &texts)) {
+            for ([_, b, c], [v0, v10, _]) in lanes {
+                let kept = text.contains("reld") && text.contains("0x7f");
+                assert_eq!((v0, v10), (c, if kept { b } else { c }), "{chip} {text}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_lane_number_beyond_the_wave_wraps_around() {
     for chip in BOTH {
         let read = "s_movk_i32 s12, 0x67\nv_readlane_b32 s20, v1, s12";

@@ -123,6 +123,7 @@ kernel void k(global uint *y, local uint *a, local uint *b) {
     a[i] = i;
     b[i] = 100 * i;
     y[i] = a[i] + b[i];
+    y[32 + i] = (uint)b - (uint)a;
 }";
     for chip in CHIPS {
         let object = build::compile(chip, SOURCE);
@@ -132,8 +133,10 @@ kernel void k(global uint *y, local uint *a, local uint *b) {
             ..Launch::default()
         };
         let expected: Vec<u32> = (0..32).map(|lane| 101 * lane).collect();
-        let (_, y) = launch(&object, with(130, 128), 32).unwrap();
-        assert_eq!(y, expected, "{chip}: the second begins at a multiple of 16");
+        let (_, y) = launch(&object, with(130, 128), 64).unwrap();
+        assert_eq!(y[..32], expected, "{chip}");
+        // The second begins at a multiple of 16.
+        assert_eq!(y[32..], [144; 32], "{chip}");
         let error = launch(&object, with(u32::MAX, 128), 32).unwrap_err();
         assert!(error.to_string().contains("LDS"), "{error}");
     }

@@ -1,6 +1,7 @@
 //! Scalar instructions against models, on pairs of registers.
 
 use crate::instructions::{BOTH, Lane, execute_all, f};
+use crate::{cdna_execute, exchanges};
 
 /// Two pairs, a result and SCC.
 type Outcome = (u64, u64, u64, bool);
@@ -126,6 +127,80 @@ fn scalar_arithmetic() {
         ("s_max_i32 s20, s12, s14", |a, b| {
             ((a as i32).max(b as i32) as u64, a as i32 >= b as i32)
         }),
+        ("s_max_i32 s20, s12, s12", |a, _| (a, true)),
+        ("s_min_i32 s20, s12, s12", |a, _| (a, false)),
+        // The examples of AMD's guides for the largest differences.
+        ("s_absdiff_i32 s20, 0x80000000, 0", |_, _| {
+            (0x8000_0000, true)
+        }),
+        ("s_absdiff_i32 s20, 0x80000000, 1", |_, _| {
+            (0x7fff_ffff, true)
+        }),
+        ("s_absdiff_i32 s20, 0x80000000, -2", |_, _| {
+            (0x7fff_fffe, true)
+        }),
+        ("s_absdiff_i32 s20, s12, s12", |_, _| (0, false)),
+        // A field that goes beyond the top has the sign there.
+        ("s_bfe_i32 s20, s12, 0x50019", |a, _| {
+            let x = (a as i32) << 2 >> 27;
+            (x as u64, x != 0)
+        }),
+        ("s_bfe_i32 s20, s12, 0xa0019", |a, _| {
+            let x = a as i32 >> 25;
+            (x as u64, x != 0)
+        }),
+        ("s_bfe_i32 s20, s12, 0x200000", |a, _| (a, a as u32 != 0)),
+        ("s_bfe_i64 s[20:21], s[12:13], 0x400000", |a, _| (a, a != 0)),
+        ("s_bfe_i64 s[20:21], s[12:13], 0x400008", |a, _| {
+            ((a as i64 >> 8) as u64, a >> 8 != 0)
+        }),
+        ("s_bfe_i64 s[20:21], s[12:13], 0x200014", |a, _| {
+            let x = a as i64;
+            ((x << 12 >> 32) as u64, x << 12 >> 32 != 0)
+        }),
+        ("s_bfe_u64 s[20:21], s[12:13], 0x400008", |a, _| {
+            (a >> 8, a >> 8 != 0)
+        }),
+        ("s_cmp_eq_u32 s12, s12\ns_cls_i32 s20, 0", |_, _| {
+            (0xffff_ffff, true)
+        }),
+        ("s_cmp_lg_u32 s12, s12\ns_cls_i32 s20, -1", |_, _| {
+            (0xffff_ffff, false)
+        }),
+        ("s_cmp_eq_u32 s12, s12\ns_cls_i32 s20, s12", |a, _| {
+            let top = (a as u32) >> 31;
+            let differs = (0..32).find(|at| (a as u32) >> (31 - at) & 1 != top);
+            (differs.unwrap_or(0xffff_ffff), true)
+        }),
+        (
+            "s_cmp_eq_u32 s12, s12\ns_pack_ll_b32_b16 s20, s12, s14",
+            |a, b| (a & 0xffff | b << 16, true),
+        ),
+        (
+            "s_cmp_eq_u32 s12, s12\ns_pack_lh_b32_b16 s20, s12, s14",
+            |a, b| (a & 0xffff | b >> 16 << 16, true),
+        ),
+        (
+            "s_cmp_eq_u32 s12, s12\ns_pack_hl_b32_b16 s20, s12, s14",
+            |a, b| (u64::from(a as u32 >> 16) | b << 16, true),
+        ),
+        (
+            "s_cmp_eq_u32 s12, s12\ns_pack_hh_b32_b16 s20, s12, s14",
+            |a, b| (u64::from(a as u32 >> 16) | b >> 16 << 16, true),
+        ),
+        // SCC is whether a lane is on afterwards, wherever the old mask goes.
+        (
+            "s_mov_b32 exec_lo, s14\ns_and_saveexec_b32 s20, s12\ns_mov_b32 exec_lo, -1",
+            |a, b| (b, a as u32 & b as u32 != 0),
+        ),
+        (
+            "s_nand_saveexec_b32 null, -1\ns_mov_b32 exec_lo, -1",
+            |a, _| (a, false),
+        ),
+        (
+            "s_or_not0_saveexec_b32 null, -1\ns_mov_b32 exec_lo, -1",
+            |a, _| (a, true),
+        ),
         ("s_cmp_lt_i32 s12, s14", |a, b| (a, (a as i32) < b as i32)),
         ("s_cmp_ge_u32 s12, s14", |a, b| (a, a as u32 >= b as u32)),
         ("s_cmp_lg_u64 s[12:13], s[14:15]", |a, b| (a, a != b)),
@@ -175,5 +250,53 @@ fn scalar_arithmetic() {
             got == expected || got.is_nan() && expected.is_nan(),
             "{a:#x} {b:#x}"
         );
+    }
+}
+
+#[test]
+fn half_of_a_mask_is_changed() {
+    // In waves of 64 lanes the others stay on.
+    let body = "s_mov_b32 exec_lo, 0x3f\ns_and_saveexec_b32 s20, 0x21\nv_mov_b32 v4, s20";
+    for chip in BOTH {
+        let lanes = exchanges::run(chip, 64, &[body.to_owned()]).swap_remove(0);
+        let on = |lane: usize| matches!(lane, 0 | 5 | 32..);
+        let expected = Vec::from_iter((0..64).map(|lane| if on(lane) { 0x3f } else { 0 }));
+        assert_eq!(lanes, expected, "{chip}");
+    }
+}
+
+/// The address of a load is that of a word whatever the sum of its parts is, and a constant part may
+/// be negative.
+#[test]
+fn loads_are_of_whole_words() {
+    let table = [
+        ("4", "0x8"),
+        ("4", "0xb"),
+        ("7", "0x5"),
+        ("0x20", "-0x14"),
+        ("0x22", "-0x13"),
+    ];
+    let texts = |load: &str| {
+        table.map(|(add, offset)| {
+            format!(
+                "s_add_u32 s12, s4, {add}\ns_addc_u32 s13, s5, 0\n\
+                 {load} s20, s[12:13], {offset}\n{{scalar}}"
+            )
+        })
+    };
+    for chip in BOTH {
+        let texts = texts("s_load_b32").map(|text| spell(chip, &text));
+        let texts = texts.each_ref().map(String::as_str);
+        for (text, lanes) in texts.iter().zip(execute_all(chip, &texts)) {
+            for wave in lanes.chunks(32) {
+                assert_eq!(wave[0].1[2], wave[3].0[0], "{chip} {text}");
+            }
+        }
+    }
+    let texts = texts("s_load_dword");
+    let texts = texts.each_ref().map(String::as_str);
+    for (at, run) in cdna_execute::execute(&texts).into_iter().enumerate() {
+        let text = texts[at % texts.len()];
+        assert_eq!(run.mask, u64::from(run.inputs[0][3]), "gfx950 {text}");
     }
 }

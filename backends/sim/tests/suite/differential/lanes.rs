@@ -220,7 +220,7 @@ fn duals(t: &mut Table) {
 }
 
 /// Comparisons whose first source is another lane's, in the short encoding; a lane that there is
-/// none for has no bit.
+/// none for has no bit, or compares zero with `bound_ctrl`.
 fn comparisons(t: &mut Table) {
     type From = fn(usize) -> Option<usize>;
     let routes: [(&str, From); 3] = [
@@ -229,13 +229,20 @@ fn comparisons(t: &mut Table) {
         ("row_xmask:7", |lane| Some(lane ^ 7)),
     ];
     for (route, from) in routes {
-        let text = format!("v_cmp_gt_u32 VCC, i0, i1 {route} row_mask:0xf bank_mask:0xf");
-        t.case(text, Kind::Bits, move |lane| {
-            let greater = |from: usize| lane.wave[from].i[0] > lane.tuple().i[1];
-            After {
-                value: lane.tuple().old,
-                mask: from(lane.at).is_some_and(greater),
-            }
-        });
+        // True of many a zero, which is what a lane without a source would compare.
+        let tail = format!("i0, i1 {route} row_mask:0xf bank_mask:0xf");
+        for (text, bound) in [
+            (format!("v_cmp_le_u32 VCC, {tail}"), false),
+            (format!("v_cmp_le_u32 VCC, {tail} bound_ctrl:1"), true),
+            (format!("v_cmpx_le_u32 {tail}"), false),
+        ] {
+            t.case(text, Kind::Bits, move |lane| {
+                let most = lane.tuple().i[1];
+                After {
+                    value: lane.tuple().old,
+                    mask: from(lane.at).map_or(bound, |from| lane.wave[from].i[0] <= most),
+                }
+            });
+        }
     }
 }
