@@ -52,6 +52,7 @@ mod sparse_products;
 mod stale;
 mod trace;
 mod transposes;
+mod waits;
 
 /// The simulated chips in wave32.
 const CHIPS: [&str; 3] = ["gfx1100", "gfx1151", "gfx1201"];
