@@ -9,8 +9,7 @@ use tilefold_passes::{
     tile_module,
 };
 use tilefold_rocdl::{
-    ArgumentType, CodeObject, Extent, Factor, Grid, KStep, KernelInfo, Manifest, Options,
-    Requirement, StageMs,
+    ArgumentType, CodeObject, Extent, Factor, Grid, KStep, KernelInfo, Manifest, Options, StageMs,
 };
 
 /// Which form of the kernel to keep as text.
@@ -398,13 +397,6 @@ fn manifest(plan: &Plan, kernel: &KernelInfo, code: &CodeObject) -> Result<Manif
         x: vec![Factor::Tiles(Extent::M, m), Factor::Tiles(Extent::N, n)],
         ..Grid::default()
     };
-    let requirements = launch::requirements(plan)
-        .into_iter()
-        .map(|(argument, multiple_of)| Requirement {
-            argument: argument.into(),
-            multiple_of,
-        })
-        .collect();
     let spec = serde_json::to_value(&plan.completed).unwrap_or_default();
     Ok(Manifest::new(
         kernel,
@@ -412,7 +404,7 @@ fn manifest(plan: &Plan, kernel: &KernelInfo, code: &CodeObject) -> Result<Manif
         code,
         &arguments,
         grid,
-        requirements,
+        launch::requirements(plan),
         spec,
     )?)
 }

@@ -4,6 +4,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 use tilefold_dialect::problem::{Extent, OperandLayout};
 use tilefold_passes::{Plan, access_elements};
+use tilefold_rocdl::Requirement;
 
 /// Extents and leading dimensions of one launch, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -32,10 +33,6 @@ pub struct LaunchError {
     #[help]
     pub help: String,
 }
-
-/// Bytes that a tile may span from its first to its last element: offsets within a tile are
-/// 32 bits.
-const MAX_TILE_BYTES: i64 = 1 << 31;
 
 /// Workgroups of a launch: kernels number them in 31 bits.
 const MAX_TILES: u64 = (1 << 31) - 1;
@@ -74,6 +71,14 @@ impl Shape {
                 _ => lines[index].0,
             })
         });
+        Self::new(plan, extents, ld)
+    }
+
+    /// The shape of these extents (m, n, k) and leading dimensions (of A, B and C).
+    ///
+    /// # Errors
+    /// A [`LaunchError`] where the kernel relies on what the shape does not keep.
+    pub fn new(plan: &Plan, [m, n, k]: [i64; 3], ld: [i64; 3]) -> Result<Self, LaunchError> {
         let shape = Self { m, n, k, ld };
         shape.check(plan)?;
         Ok(shape)
@@ -117,16 +122,16 @@ impl Shape {
                     help: "an empty product needs no kernel".into(),
                 });
             }
-            for (_, multiple) in requirements(plan)
+            for Requirement { multiple_of, .. } in requirements(plan)
                 .into_iter()
-                .filter(|(name, _)| *name == argument)
+                .filter(|requirement| requirement.argument == argument)
             {
-                let multiple = multiple as i64;
-                if value % multiple != 0 {
+                // Multiples are elements of a tile or bytes of an access.
+                if value % multiple_of as i64 != 0 {
                     return Err(LaunchError {
                         argument,
                         value,
-                        rule: format!("this kernel takes multiples of {multiple}"),
+                        rule: format!("this kernel takes multiples of {multiple_of}"),
                         help: help(argument).into(),
                     });
                 }
@@ -164,16 +169,20 @@ impl Shape {
                     "a leading dimension is at least the length of a line",
                 );
             }
-            let tile = [plan.block[0], plan.block[1]]
-                .into_iter()
-                .max()
-                .unwrap_or(1);
-            let lines = tile.max(plan.block[2]);
-            let bytes = i64::from(plan.operand(operand).element.bits()) / 8;
-            if value.saturating_mul(lines).saturating_mul(bytes) >= MAX_TILE_BYTES {
+            let most = plan.most_apart(operand);
+            if value > most {
+                let [axis, _] = plan.axes(operand);
+                let lines = plan.block[axis];
                 return refuse(
-                    format!("a tile of {lines} lines would span 2 GiB or more"),
-                    "take a smaller tile.block",
+                    format!(
+                        "a tile of {lines} lines would span more than 2 GiB, this kernel takes at \
+                         most {most}"
+                    ),
+                    [
+                        "take a tile.block of a smaller m",
+                        "take a tile.block of a smaller n",
+                        "take a tile.block of a smaller k",
+                    ][axis],
                 );
             }
         }
@@ -194,28 +203,37 @@ fn help(argument: &str) -> &'static str {
     }
 }
 
-/// What each argument must be a multiple of: elements for integers, bytes for pointers.
+/// What each argument must be a multiple of, elements for integers and bytes for pointers, and what
+/// leading dimensions are at most.
 ///
 /// Blocks may overlap the edges along M and N. Where a load is inside the matrix as a whole or
 /// not at all, lines along M or N are a multiple of it.
-pub fn requirements(plan: &Plan) -> Vec<(&'static str, u64)> {
+pub fn requirements(plan: &Plan) -> Vec<Requirement> {
     // A plan whose layouts the algebra cannot spread does not compile: no kernel relies on it.
     let widths = access_elements(plan).unwrap_or([1; 3]);
     let edge = |operand: usize| match plan.order(operand) {
         "col" => plan.whole_elements(operand, widths[operand]),
         _ => 1,
     };
-    let mut all = vec![("m", edge(0)), ("n", edge(1)), ("k", plan.block[2])];
+    let mut all = vec![
+        ("m", edge(0), None),
+        ("n", edge(1), None),
+        ("k", plan.block[2], None),
+    ];
     for (operand, (pointer, ld)) in [("a", "lda"), ("b", "ldb"), ("c", "ldc")]
         .into_iter()
         .enumerate()
     {
         let bytes = i64::from(plan.operand(operand).element.bits()) / 8;
-        all.push((pointer, widths[operand] * bytes));
-        all.push((ld, widths[operand]));
+        all.push((pointer, widths[operand] * bytes, None));
+        all.push((ld, widths[operand], Some(plan.most_apart(operand) as u64)));
     }
     all.into_iter()
-        .filter(|(_, multiple)| *multiple > 1)
-        .map(|(argument, multiple)| (argument, multiple as u64))
+        .filter(|(_, multiple, most)| *multiple > 1 || most.is_some())
+        .map(|(argument, multiple, at_most)| Requirement {
+            argument: argument.into(),
+            multiple_of: multiple as u64,
+            at_most,
+        })
         .collect()
 }

@@ -7,7 +7,7 @@
 use crate::{
     PassError,
     access::{Coordinates, Ownership, in_lds},
-    plan::Plan,
+    plan::{Plan, most_apart},
     tiling::{MmaLayouts, copy_layout},
     widen_copies::{access_elements, elements_of_128_bits, widest},
 };
@@ -134,11 +134,10 @@ pub(crate) fn of_matrix(
     positions: &[[i64; 2]],
     immediate_bits: u32,
 ) -> Result<Placement, PassError> {
-    // What the kernel's conditions on leading dimensions leave: a tile spans less than 2 GiB.
-    let most = i64::from(i32::MAX) / (tile[0].max(tile[1]) * bytes);
+    let across = 1 - along;
+    let most = most_apart(tile[across], tile[along], bytes);
     let ld = Variable::new(LD, Kind::Uniform, 1, word(most)?);
     let ld = Term::variable(ld);
-    let across = 1 - along;
     let part = |coordinate: usize| -> Result<Term, PassError> {
         let layout = &coordinates.threads[coordinate];
         Ok(Term::of_layout(layout, &threads(layout)?)?)

@@ -6,7 +6,7 @@ use super::{
     gemm::{built, small},
 };
 use tilefold::{
-    Compiled, ElementType, Operand,
+    Compiled, ElementType, Extent, Gemm, Operand,
     OperandLayout::{Col, Row},
     Shape,
 };
@@ -23,11 +23,24 @@ fn element(element: ElementType) -> Element {
     }
 }
 
-/// Runs the blocks of C with these numbers and compares all that they hold; A is stored by rows, B
-/// and C by columns.
-fn blocks_are_right(what: &str, compiled: &Compiled, [m, n, k]: [i64; 3], blocks: &[u64]) {
+/// Runs the blocks of C with these numbers and compares all that they hold.
+fn blocks_are_right(what: &str, compiled: &Compiled, extents: [i64; 3], blocks: &[u64]) {
+    let shape = Shape::of(&compiled.plan, extents.map(Some)).unwrap();
+    blocks_of_shape_are_right(what, compiled, shape, blocks);
+}
+
+fn blocks_of_shape_are_right(what: &str, compiled: &Compiled, shape: Shape, blocks: &[u64]) {
     let plan = &compiled.plan;
-    let shape = Shape::of(plan, [m, n, k].map(Some)).unwrap();
+    let Shape { m, n, k, .. } = shape;
+    // Where the element of two coordinates is.
+    let at = |operand: usize, first: i64, second: i64| {
+        let ld = shape.ld[operand];
+        match plan.operand(operand).layout {
+            Row => first * ld + second,
+            _ => second * ld + first,
+        }
+    };
+    let size = |operand: usize| shape.elements(plan, operand);
     let mut simulator = Simulator::new();
     let input = element(plan.problem.a.element);
     let pattern = |seed| Pattern {
@@ -37,10 +50,10 @@ fn blocks_are_right(what: &str, compiled: &Compiled, [m, n, k]: [i64; 3], blocks
     let bytes = |elements: i64, element: Element| elements as usize * element.bytes();
     let (a, b) = (pattern(1), pattern(2));
     let output = element(plan.problem.c.element);
-    let c = simulator.memory.alloc_output(bytes(m * n, output));
+    let c = simulator.memory.alloc_output(bytes(size(2), output));
     let mut args = vec![
-        Arg::Buffer(simulator.memory.alloc_pattern(bytes(m * k, input), a)),
-        Arg::Buffer(simulator.memory.alloc_pattern(bytes(n * k, input), b)),
+        Arg::Buffer(simulator.memory.alloc_pattern(bytes(size(0), input), a)),
+        Arg::Buffer(simulator.memory.alloc_pattern(bytes(size(1), input), b)),
         Arg::Buffer(c),
     ];
     args.extend(shape.arguments().map(|(_, value)| Arg::I32(value as i32)));
@@ -68,24 +81,22 @@ fn blocks_are_right(what: &str, compiled: &Compiled, [m, n, k]: [i64; 3], blocks
     for &id in blocks {
         let [row, column] = [id as i64 / across * block_m, id as i64 % across * block_n];
         let rows = block_m.min(m - row);
-        for column in column..n.min(column + block_n) {
+        for (row, column) in (row..row + rows)
+            .flat_map(|row| (column..n.min(column + block_n)).map(move |column| (row, column)))
+        {
             let size = output.bytes() as u64;
-            let start = (column * m + row) as u64 * size;
-            let line = simulator
-                .memory
-                .read_range(c, start..start + rows as u64 * size);
-            for (row, bits) in (row..).zip(line.chunks(output.bytes())) {
-                let mut word = [0; 8];
-                word[..bits.len()].copy_from_slice(bits);
-                let expected: f64 = (0..k)
-                    .map(|k_at| {
-                        let [of_a, of_b] = [row * k + k_at, column * k + k_at];
-                        a.value(of_a as u64) * b.value(of_b as u64)
-                    })
-                    .sum();
-                let value = output.decode(u64::from_le_bytes(word));
-                assert_eq!(value, expected, "{what}: C[{row},{column}]");
-            }
+            let start = at(2, row, column) as u64 * size;
+            let bits = simulator.memory.read_range(c, start..start + size);
+            let mut word = [0; 8];
+            word[..bits.len()].copy_from_slice(&bits);
+            let expected: f64 = (0..k)
+                .map(|k_at| {
+                    let [of_a, of_b] = [at(0, row, k_at), at(1, k_at, column)];
+                    a.value(of_a as u64) * b.value(of_b as u64)
+                })
+                .sum();
+            let value = output.decode(u64::from_le_bytes(word));
+            assert_eq!(value, expected, "{what}: C[{row},{column}]");
         }
     }
 }
@@ -143,4 +154,62 @@ fn inputs_past_4_gib() {
     let [m, n] = [(1 << 20) + 64, 64];
     let blocks = ends_and_middle([m, n], compiled.plan.block);
     blocks_are_right("fp8", &compiled, [m, n, 4096], &blocks);
+}
+
+/// Where lines are as far apart as the manifest lets them be, all that a tile spans is reached and
+/// stores outside C are dropped, whichever way the lines run. Lines further apart are refused before
+/// a launch.
+#[test]
+fn tiles_of_2_gib() {
+    for (chip, load, orders, block) in [
+        ("gfx1201", "buffer_load_b64", [Row, Col, Row], [64, 16, 16]),
+        ("gfx1100", "buffer_load_b64", [Col, Row, Col], [64, 32, 32]),
+        ("gfx1151", "global_load_b64", [Row, Row, Row], [32, 64, 16]),
+        ("gfx1201", "global_load_b64", [Col, Col, Col], [32, 48, 32]),
+    ] {
+        let what = format!("{chip} {load} {orders:?}");
+        let [a, b, c] = orders;
+        let spec = Gemm::new(chip)
+            .m(Extent::Any)
+            .n(Extent::Any)
+            .k(Extent::Any)
+            .a(ElementType::F16, a)
+            .b(ElementType::F16, b)
+            .c(ElementType::F32, c)
+            .accumulate(ElementType::F32)
+            .block(block)
+            .load(load);
+        let compiled = built(&spec.build().unwrap());
+        // The most that are multiples of what accesses take.
+        let ld = ["lda", "ldb", "ldc"].map(|argument| {
+            let stated = compiled.manifest.requirements.iter();
+            let stated = stated.filter(|it| it.argument == argument);
+            let [stated] = stated.collect::<Vec<_>>()[..] else {
+                panic!("{what}: one requirement of {argument}");
+            };
+            let most = stated.at_most.expect("a leading dimension has a most");
+            (most - most % stated.multiple_of) as i64
+        });
+        // A tile and a part of one along M and N.
+        let [m, n, k] = [block[0] + 8, block[1] + 8, 2 * block[2]];
+        let shape = Shape::new(&compiled.plan, [m, n, k], ld).unwrap();
+        blocks_of_shape_are_right(&what, &compiled, shape, &[0, 1, 2, 3]);
+
+        for operand in 0..3 {
+            let mut ld = ld;
+            let plan = &compiled.plan;
+            let [lines, length] = plan.axes(operand).map(|axis| block[axis]);
+            let bytes = i64::from(plan.operand(operand).element.bits()) / 8;
+            let span = |ld: i64| ((lines - 1) * ld + length) * bytes;
+            let most = plan.most_apart(operand);
+            assert!(span(most) <= 1 << 31 && span(most + 1) > 1 << 31, "{what}");
+            ld[operand] = most + 1;
+            let error = Shape::new(plan, [m, n, k], ld).unwrap_err();
+            assert_eq!(
+                error.argument,
+                ["lda", "ldb", "ldc"][operand],
+                "{what}: {error}"
+            );
+        }
+    }
 }

@@ -154,8 +154,8 @@ impl Grid {
     }
 }
 
-/// What an argument's value must be a multiple of: bytes of a buffer's address, else the number
-/// itself.
+/// What an argument's value must be: a multiple, of bytes for a buffer's address, and at most so
+/// much.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
@@ -163,6 +163,10 @@ pub struct Requirement {
     pub argument: String,
     /// At least 1.
     pub multiple_of: u64,
+    /// The largest value, for integers. Of a leading dimension these are elements: with more of
+    /// them a tile spans more memory than offsets within a tile reach.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<u64>,
 }
 
 /// Why there is no manifest.
@@ -195,13 +199,15 @@ pub enum ManifestError {
     /// Two arguments have one name, or one has none.
     #[error("argument name `{0}` is empty or used twice")]
     ArgumentName(String),
-    /// A requirement names no argument or divides by zero.
-    #[error("requirement: `{argument}` a multiple of {multiple_of}")]
+    /// A requirement names no argument, divides by zero, or leaves no value.
+    #[error("requirement: `{argument}` a multiple of {multiple_of}{}", most(*.at_most))]
     Requirement {
         /// The name in the requirement.
         argument: String,
         /// Its divisor.
         multiple_of: u64,
+        /// The largest value.
+        at_most: Option<u64>,
     },
     /// The grid divides by zero, or is larger than a `u32` counts.
     #[error("the grid divides by zero or exceeds 2^32 - 1 workgroups along an axis")]
@@ -324,19 +330,30 @@ impl Manifest {
         for Requirement {
             argument,
             multiple_of,
+            at_most,
         } in &self.requirements
         {
-            let is_known = self.arguments.iter().any(|known| known.name == *argument);
-            if !is_known || *multiple_of == 0 {
-                let (argument, multiple_of) = (argument.clone(), *multiple_of);
+            let known = self.arguments.iter().find(|it| it.name == *argument);
+            // An address has no largest value, and where there is one it leaves some multiple.
+            let leaves = known.is_some_and(|argument| {
+                at_most
+                    .is_none_or(|most| argument.ty != ArgumentType::Buffer && most >= *multiple_of)
+            });
+            if !leaves || *multiple_of == 0 {
                 return Err(ManifestError::Requirement {
-                    argument,
-                    multiple_of,
+                    argument: argument.clone(),
+                    multiple_of: *multiple_of,
+                    at_most: *at_most,
                 });
             }
         }
         self.grid.size(1, 1, 1).map(|_| ())
     }
+}
+
+/// The largest value of a requirement, as its error has it.
+fn most(at_most: Option<u64>) -> String {
+    at_most.map_or_else(String::new, |most| format!(" and at most {most}"))
 }
 
 /// The version of Tilefold and of the LLVM inside it.

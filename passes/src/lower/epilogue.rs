@@ -222,7 +222,7 @@ struct Lines<'c> {
 }
 
 /// An offset that no descriptor of C reaches, with any constant of a tile added: a tile spans
-/// less than 2^31 bytes. It stands in the lane's part of the offset, which every reading of the
+/// at most 2^31 bytes. It stands in the lane's part of the offset, which every reading of the
 /// range check counts.
 const OUTSIDE: i64 = i32::MIN as i64;
 

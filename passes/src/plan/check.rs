@@ -1,10 +1,10 @@
 //! What a spec may ask for, checked against the atoms and the machine.
 
-use super::{Registers, Schedule};
+use super::{Registers, Schedule, lines};
 use tilefold_dialect::{
     atoms::{CopyAtom, Direction, MmaAtom, Space},
     element::ElementType,
-    plan::{Commit, Lead, Prefetch},
+    plan::{Commit, Lead, PartialPlan, Prefetch},
     problem::{MAX_EXTENT, OperandLayout, Problem},
     spec::{Spec, SpecError},
 };
@@ -191,7 +191,10 @@ pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
         );
     }
     let schedule = &spec.plan.schedule;
-    if schedule.priority == Some(true) && schedule.prefetch != Some(Prefetch::Interleaved) {
+    let other = schedule
+        .prefetch
+        .is_some_and(|it| it != Prefetch::Interleaved);
+    if schedule.priority == Some(true) && other {
         return refuse(
             spec,
             "schedule.priority",
@@ -205,11 +208,7 @@ pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
         ("lead", schedule.lead.is_some()),
         ("commit", schedule.commit.is_some()),
     ] {
-        if given
-            && schedule
-                .prefetch
-                .is_some_and(|it| it != Prefetch::Interleaved)
-        {
+        if given && other {
             return refuse(
                 spec,
                 &format!("schedule.{name}"),
@@ -218,7 +217,20 @@ pub fn schedule(spec: &Spec) -> Checked<Option<Prefetch>> {
             );
         }
     }
-    Ok(schedule.prefetch)
+    Ok(prefetch(&spec.plan))
+}
+
+/// When tiles are loaded, where a plan says it or says how interleaved loads go.
+pub fn prefetch(plan: &PartialPlan) -> Option<Prefetch> {
+    let schedule = &plan.schedule;
+    let ordered = schedule.ahead.is_some()
+        || schedule.cadence.is_some()
+        || schedule.lead.is_some()
+        || schedule.commit.is_some()
+        || schedule.priority == Some(true);
+    schedule
+        .prefetch
+        .or(ordered.then_some(Prefetch::Interleaved))
 }
 
 /// The order of an interleaved multiplication, what is left open by default.
@@ -233,13 +245,18 @@ pub fn order(spec: &Spec) -> Schedule {
     }
 }
 
+/// The smallest block of so many waves: one atom for each.
+pub fn least(atom: &MmaAtom, waves: [i64; 2]) -> [i64; 3] {
+    [
+        atom.shape[0].saturating_mul(waves[0]),
+        atom.shape[1].saturating_mul(waves[1]),
+        atom.shape[2],
+    ]
+}
+
 /// Whether the block is whole atoms for every wave.
 pub fn tile(spec: &Spec, atom: &MmaAtom, block: [i64; 3], waves: [i64; 2]) -> Checked<()> {
-    let need = [
-        atom.shape[0] * waves[0],
-        atom.shape[1] * waves[1],
-        atom.shape[2],
-    ];
+    let need = least(atom, waves);
     for (index, name) in ["m", "n", "k"].into_iter().enumerate() {
         if block[index] % need[index] != 0 {
             return refuse(
@@ -260,6 +277,73 @@ pub fn tile(spec: &Spec, atom: &MmaAtom, block: [i64; 3], waves: [i64; 2]) -> Ch
         }
     }
     Ok(())
+}
+
+/// Whether the problem's K, where it is given, is whole K tiles of `depth`.
+pub fn depth(spec: &Spec, problem: &Problem, atom: &MmaAtom, depth: i64) -> Checked<()> {
+    let Some(k) = problem.k.exact().filter(|k| k % depth != 0) else {
+        return Ok(());
+    };
+    let said = spec.plan.tile.block.0[2].is_some();
+    let least = atom.shape[2];
+    refuse(
+        spec,
+        if said { "tile.block" } else { "gemm.k" },
+        format!(
+            "the problem's k = {k} is no multiple of {depth}, the k of {}, and the rest of a K tile \
+             is not built in this version",
+            if depth == least {
+                "an atom"
+            } else {
+                "the tile"
+            }
+        ),
+        match k % least {
+            0 => format!("take a k that divides {k}, such as {least}, or leave it open"),
+            _ => format!("pad A and B with zeros along k to a multiple of {least}"),
+        },
+    )
+}
+
+/// Whether offsets within a tile reach all of it, where the problem says how far apart the lines
+/// of an operand are. No block is smaller than `least`.
+pub fn reach(spec: &Spec, problem: &Problem, least: [i64; 3], block: [i64; 3]) -> Checked<()> {
+    let Some(operand) = lines::too_far_apart(problem, block) else {
+        return Ok(());
+    };
+    let [across, along] = lines::axes(problem, operand);
+    let most = lines::most_apart_of(problem, operand, block);
+    let said = [&spec.problem.a, &spec.problem.b, &spec.problem.c][operand];
+    let name = ["a", "b", "c"][operand];
+    let axis = |axis: usize| ["m", "n", "k"][axis];
+    let field = match said.layout {
+        OperandLayout::Expr(_) => format!("gemm.{name}.layout"),
+        _ if said.ld.is_some() => format!("gemm.{name}.ld"),
+        _ => format!("gemm.{}", axis(along)),
+    };
+    let lines = block[across];
+    refuse(
+        spec,
+        &field,
+        format!(
+            "a tile of {lines} lines of {} would span more than 2 GiB, which offsets within a tile \
+             do not reach",
+            name.to_uppercase(),
+        ),
+        if lines > least[across] {
+            format!(
+                "take a smaller {} in tile.block: {lines} lines may start at most {most} elements \
+                 apart",
+                axis(across)
+            )
+        } else {
+            format!(
+                "lines that start at most {most} elements apart can be had: multiply in parts, or \
+                 store {} in the other order",
+                name.to_uppercase()
+            )
+        },
+    )
 }
 
 /// Whether a wave has registers for its part of the block: what does not fit would go through

@@ -12,9 +12,10 @@ mod registers;
 mod shared;
 
 pub(crate) use check::{
-    load as load_of, mma as mma_of, problem as plain_problem, schedule as prefetch_of,
+    depth as check_depth, least as least_block, load as load_of, mma as mma_of, prefetch,
+    problem as plain_problem, reach as check_reach, schedule as prefetch_of,
 };
-pub(crate) use lines::loaded_elements;
+pub(crate) use lines::{loaded_elements, most_apart, too_far_apart};
 pub use registers::Registers;
 pub(crate) use registers::{interleaved, packed};
 pub use shared::elements as buffer_elements;
@@ -121,6 +122,8 @@ impl Plan {
         let fits = |sizes| shared::fits(spec, machine, atom, tiles, sizes, buffers);
         fits(tiles.map(|[rows, depth]| rows * depth))?;
         check::tile(spec, atom, block, waves)?;
+        check::depth(spec, &problem, atom, block[2])?;
+        check::reach(spec, &problem, check::least(atom, waves), block)?;
         let wave_layout = match &partial.mma.waves {
             Some(layout) => Ok(layout.clone()),
             None => Layout::row_major(&waves),
@@ -266,6 +269,18 @@ impl Plan {
     /// elements, where loads of the operand move `width` elements.
     pub fn whole_elements(&self, operand: usize, width: i64) -> i64 {
         lines::indivisible(self.load_space, self.operand(operand).element, width)
+    }
+
+    /// The axes of the block (0, 1 and 2 are m, n and k) along which the operand's tile has its
+    /// lines in memory, and along which each of them runs.
+    pub fn axes(&self, operand: usize) -> [usize; 2] {
+        lines::axes(&self.problem, operand)
+    }
+
+    /// Elements of the operand's leading dimension at most: with more its tile would span more
+    /// than 2 GiB of memory, which offsets within a tile do not reach.
+    pub fn most_apart(&self, operand: usize) -> i64 {
+        lines::most_apart_of(&self.problem, operand, self.block)
     }
 
     /// "row" where the second coordinate of the operand's tiles is contiguous in memory.

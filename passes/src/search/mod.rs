@@ -15,7 +15,10 @@ mod why;
 pub use loads::{LoadWidth, load_widths};
 pub use why::alternatives;
 
-use crate::plan::{Plan, load_of, mma_of, plain_problem, prefetch_of};
+use crate::plan::{
+    Plan, check_depth, check_reach, least_block, load_of, mma_of, plain_problem, prefetch,
+    prefetch_of,
+};
 use layouts::LayoutSearch;
 use placing::{Placed, Placing};
 use schedules::{Choices, Grid, Leaf, Limits, Open, Reason, Refused, Said, ScheduleSearch, Step};
@@ -142,6 +145,7 @@ impl<'a> Search<'a> {
             said,
             without,
         };
+        possible(spec, &open)?;
         let grid = self
             .grid
             .get_or_init(|| Grid::new(&open, limits.combinations).map(RefCell::new));
@@ -298,15 +302,6 @@ fn fixed(plan: &PartialPlan, atom: &MmaAtom) -> Vec<Leaf> {
         named.or_else(|| size(layout?, axis))
     };
     let [m, n, k] = tile.block.0;
-    // These say how interleaved loads go, and so that they are.
-    let ordered = schedule.ahead.is_some()
-        || schedule.cadence.is_some()
-        || schedule.lead.is_some()
-        || schedule.commit.is_some()
-        || schedule.priority == Some(true);
-    let prefetch = schedule
-        .prefetch
-        .or(ordered.then_some(Prefetch::Interleaved));
     let depth = k.or_else(|| placed(&lds.a, 1).or_else(|| placed(&lds.b, 1)));
     let said = [
         m.or_else(|| placed(&lds.a, 0)).map(Leaf::M),
@@ -316,7 +311,7 @@ fn fixed(plan: &PartialPlan, atom: &MmaAtom) -> Vec<Leaf> {
         waves(0).map(Leaf::WavesM),
         waves(1).map(Leaf::WavesN),
         lds.buffers.map(Leaf::Buffers),
-        prefetch.map(Leaf::Prefetch),
+        prefetch(plan).map(Leaf::Prefetch),
         schedule.cadence.map(Leaf::Cadence),
         schedule.ahead.map(Leaf::Ahead),
         schedule.lead.map(Leaf::Lead),
@@ -325,6 +320,25 @@ fn fixed(plan: &PartialPlan, atom: &MmaAtom) -> Vec<Leaf> {
         schedule.group_rows.map(Leaf::Group),
     ];
     said.into_iter().flatten().collect()
+}
+
+/// Refuses what no kernel with the choices already made can do: K that is no whole tiles, and lines
+/// too far apart for the smallest tile.
+fn possible(spec: &Spec, open: &Open<'_>) -> Result<(), SpecError> {
+    let shallow = open.atoms.iter().min_by_key(|atom| atom.shape[2]);
+    let Some(atom) = shallow else { return Ok(()) };
+    let none = Choices {
+        block: [0; 3],
+        ..Choices::default()
+    };
+    let said = open
+        .fixed
+        .iter()
+        .fold(none, |choices, leaf| choices.with(*leaf));
+    let least = least_block(atom, said.waves);
+    let block = [0, 1, 2].map(|axis| said.block[axis].max(least[axis]));
+    check_depth(spec, open.problem, atom, block[2])?;
+    check_reach(spec, open.problem, least, block)
 }
 
 /// The error where what a spec says of its tile leaves nothing that can be built. A block that is

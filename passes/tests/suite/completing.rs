@@ -1,7 +1,10 @@
 //! What completing a spec chooses where the spec leaves it open.
 
 use super::plan;
-use tilefold_dialect::problem::OperandLayout::{Col, Row};
+use tilefold_dialect::{
+    plan::Prefetch,
+    problem::OperandLayout::{Col, Row},
+};
 use tilefold_passes::{Plan, access_elements};
 
 const DENSE: [&str; 3] = [
@@ -85,4 +88,28 @@ fn layouts_become_an_order_and_a_leading_dimension() {
         found,
         [(Row, Some(5000)), (Col, Some(4096)), (Col, Some(4104))]
     );
+}
+
+/// What says how interleaved loads go says that they are; and what is completed can be completed
+/// again.
+#[test]
+fn orders_of_interleaved_loads_are_of_interleaved_loads() {
+    for (order, interleaved) in [
+        ("cadence = 2", true),
+        ("ahead = 3", true),
+        (r#"lead = "b""#, true),
+        (r#"commit = "reads""#, true),
+        ("priority = true", true),
+        ("priority = false", false),
+        ("group_rows = 2", false),
+    ] {
+        let plan = with(DENSE, &format!("schedule = {{ {order} }}"));
+        let expected = match interleaved {
+            true => Prefetch::Interleaved,
+            false => Prefetch::Burst,
+        };
+        assert_eq!(plan.prefetch, expected, "{order}");
+        let again = Plan::complete(&plan.completed).unwrap_or_else(|e| panic!("{order}: {e}"));
+        assert_eq!(again.prefetch, expected, "{order}");
+    }
 }

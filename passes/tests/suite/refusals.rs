@@ -96,6 +96,44 @@ m = 4096
 n = 4096
 k = 4096
 a = { type = "f16", layout = "row", ld = 4100 }"#;
+    k_that_no_tile_divides:
+        "k = 4096" => "k = 4088";
+    lines_too_far_apart:
+        r#"a = { type = "f16", layout = "row" }"#
+        => r#"a = { type = "f16", layout = "row", ld = 80000000 }"#;
+    lines_too_far_apart_for_the_block:
+        r#"[gemm]
+m = 4096
+n = 4096
+k = 4096
+a = { type = "f16", layout = "row" }
+b = { type = "f16", layout = "col" }
+c = { type = "f16", layout = "col" }"#
+        => r#"[tile]
+block = [64, 64, 32]
+
+[gemm]
+m = 20000000
+n = 4096
+k = 4096
+a = { type = "f16", layout = "row" }
+b = { type = "f16", layout = "col" }
+c = { type = "f16", layout = "col" }"#;
+    xor_of_no_power_of_two:
+        r#"[gemm]
+m = 4096
+n = 4096
+k = 4096"#
+        => r#"[tile]
+block = [64, 64, 48]
+
+[lds]
+a = "xor"
+
+[gemm]
+m = 4096
+n = 4096
+k = 96"#;
     accumulator_without_an_instruction:
         r#"accumulate = "f16""# => r#"accumulate = "bf16""#;
     output_of_another_format:
@@ -125,7 +163,7 @@ refuses_more! {
     load_that_is_none: r#"atoms.load = "ds_load_b128""#;
     more_than_two_buffers: "lds.buffers = 3";
     cadence_of_a_burst: r#"schedule = { prefetch = "burst", cadence = 2 }"#;
-    priority: "schedule.priority = true";
+    priority: r#"schedule = { prefetch = "burst", priority = true }"#;
     block_of_no_whole_atoms: "tile = { block = [128, 96, 64], waves = [2, 4] }";
     block_of_too_little_k: "tile.block = [128, 128, 24]";
     accumulators_beyond_the_registers: "tile = { block = [256, 256, 16], waves = [2, 2] }";
@@ -150,8 +188,7 @@ threads = "(16,8):(8,1)"
 values = "(2,4):(4,1)""#;
     load_wider_than_the_threads_can_share: r#"tile = { block = [32, 32, 16], waves = [2, 2] }
 atoms.load = "buffer_load_b128""#;
-    xor_of_no_power_of_two: r#"tile.block = [64, 64, 48]
-lds.a = "xor""#;
+    k_that_the_block_does_not_divide: "tile.block = [128, 128, 48]";
     lds_layout_of_another_tile: r#"lds.b = "(64,32):(32,1)""#;
     lds_layout_of_a_layout: r#"lds.a = "(4096):(1) o 0 o (128,32):(32,1)""#;
     lds_layout_backwards: r#"lds.a = "Sw<0,4,3> o 4064 o (128,32):(-32,1)""#;

@@ -94,6 +94,7 @@ fn fields_beside_the_tile_are_kept() {
         "[schedule]\nahead = 3",
         "[schedule]\ncadence = 2",
         "[schedule]\nprefetch = \"interleaved\"\npriority = true",
+        "[schedule]\npriority = true",
         "[schedule]\ngroup_rows = 4",
         "[mma]\nwaves = \"(2,2):(1,2)\"",
         "[tile]\nwaves = [1, 4]",
@@ -221,6 +222,105 @@ fn what_leaves_nothing_is_refused() {
         ]
         .join("\n")
     );
+}
+
+/// An exact K that K tiles do not divide is refused the same way however much of the tile is said.
+#[test]
+fn broken_k_is_refused_however_it_is_said() {
+    let refused = |chip: &str, element: &str, k: i64, more: &str| {
+        let mut spec = spec(chip, "512", element, ["row", "col"], more);
+        spec.problem.k = k.into();
+        let error = plans(&spec).expect_err(more);
+        assert!(
+            error.rule().contains("no multiple of"),
+            "{more}: {}",
+            error.rule()
+        );
+        error.field().to_owned()
+    };
+    assert_eq!(refused("gfx1201", "fp8", 8, ""), "gemm.k");
+    assert_eq!(refused("gfx1100", "f16", 24, ""), "gemm.k");
+    for said in [
+        "block = [\"_\", \"_\", 64]",
+        "block = [64, 64, 64]",
+        "block = [64, 64, 64]\nwaves = [2, 2]",
+        // Neither does what else cannot be go first.
+        "block = [256, 256, 64]",
+    ] {
+        let more = format!("[tile]\n{said}\n");
+        assert_eq!(refused("gfx1100", "f16", 48, &more), "tile.block");
+        let all = "[lds]\na = \"none\"\nb = \"none\"\nbuffers = 1\n[schedule]\nprefetch = \
+                   \"burst\"\ngroup_rows = 1\n";
+        assert_eq!(refused("gfx1100", "f16", 48, &(more + all)), "tile.block");
+    }
+}
+
+/// Of a block that is said whole what is open is searched: two tiles of this one do not fit.
+#[test]
+fn buffers_of_a_given_block_are_searched() {
+    let more = "[tile]\nblock = [64, 112, 96]\n[schedule]\ngroup_rows = 1\ncadence = 3\n";
+    let mut spec = spec("gfx1100", "960", "bf16", ["row", "col"], more);
+    spec.problem.m = 3.into();
+    let found = plans(&spec).unwrap();
+    assert!(found.schedules.is_some());
+    for proposal in &found.plans {
+        assert_eq!(proposal.plan.buffers, 1);
+        assert_eq!(proposal.plan.prefetch, Prefetch::Interleaved);
+        assert_eq!(proposal.plan.schedule.cadence, 3);
+    }
+}
+
+/// Tiles whose lines the problem has too far apart are left out where others are not, and only
+/// lines count that a tile has.
+#[test]
+fn tiles_are_within_reach() {
+    let open = |m: i64, n: i64, order: &str| {
+        let text = format!(
+            "arch = \"gfx1201\"\n[gemm]\nm = {m}\nn = {n}\nk = 64\n\
+             a = {{ type = \"f16\", layout = \"{order}\" }}\n\
+             b = {{ type = \"f16\", layout = \"col\" }}\n\
+             c = {{ type = \"f16\", layout = \"{order}\" }}\naccumulate = \"f32\"\n"
+        );
+        Spec::from_toml("tall.toml", text).unwrap()
+    };
+    for (m, n, order) in [
+        (5_000_000, 64, "col"),
+        (60_000_000, 64, "col"),
+        (64, 60_000_000, "row"),
+    ] {
+        let found = plans(&open(m, n, order)).unwrap();
+        assert!(!found.plans.is_empty() && found.schedules.is_some());
+        for proposal in &found.plans {
+            let plan = &proposal.plan;
+            let apart = match order {
+                "col" => [m, 64, m],
+                _ => [64, 64, n],
+            };
+            for (operand, apart) in apart.into_iter().enumerate() {
+                assert!(
+                    apart <= plan.most_apart(operand),
+                    "{m} {n}: {:?}",
+                    plan.block
+                );
+            }
+        }
+    }
+    // All 16 lines of the smallest tile, less what the last of them does not go beyond.
+    let most = ((1 << 30) - 16) / 15;
+    assert!(plans(&open(most, 16, "col")).is_ok());
+    for (spec, field, operand) in [
+        (open(most + 1, 16, "col"), "gemm.m", "of A"),
+        (open(16, most + 1, "row"), "gemm.n", "of C"),
+    ] {
+        let error = plans(&spec).unwrap_err();
+        assert_eq!(error.field(), field);
+        assert!(error.rule().contains(operand), "{error}");
+        assert!(error.help().contains(&most.to_string()), "{error:?}");
+    }
+    // A block that is said is refused alone.
+    let mut said = open(60_000_000, 64, "col");
+    said.plan.tile.block = [Some(64), Some(32), None].into();
+    assert_eq!(plans(&said).unwrap_err().field(), "gemm.m");
 }
 
 /// Whatever is compiled to decide differs in more than the order of blocks.

@@ -27,11 +27,19 @@ fn requirement(argument: &str, multiple_of: u64) -> Requirement {
     Requirement {
         argument: argument.to_owned(),
         multiple_of,
+        at_most: None,
+    }
+}
+
+fn at_most(argument: &str, multiple_of: u64, most: u64) -> Requirement {
+    Requirement {
+        at_most: Some(most),
+        ..requirement(argument, multiple_of)
     }
 }
 
 fn manifest(code: &CodeObject) -> Manifest {
-    let requirements = vec![requirement("a", 16), requirement("k", 64)];
+    let requirements = vec![requirement("a", 16), at_most("k", 64, 8192)];
     let spec = json!({ "arch": "gfx1201", "gemm": { "m": 8192 } });
     Manifest::new(
         &info(1),
@@ -105,7 +113,12 @@ fn wrong_arguments_are_errors() {
         let error = make(&with_last((name, ArgumentType::U32)), vec![], grid()).unwrap_err();
         assert_eq!(error, ManifestError::ArgumentName(name.to_owned()));
     }
-    for wrong in [requirement("d", 16), requirement("a", 0)] {
+    for wrong in [
+        requirement("d", 16),
+        requirement("a", 0),
+        at_most("a", 1, 16),
+        at_most("k", 64, 63),
+    ] {
         let error = make(&ARGUMENTS, vec![wrong], grid()).unwrap_err();
         assert!(
             matches!(error, ManifestError::Requirement { .. }),

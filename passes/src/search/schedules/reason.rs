@@ -15,6 +15,9 @@ pub enum Reason {
     TooManyWaves,
     /// K tiles do not divide the problem's K.
     PartTiles,
+    /// Lines of A, B or C start so far apart that a tile spans more memory than offsets within a
+    /// tile reach.
+    TooFarApart,
     /// The threads cannot share a tile of A or B evenly.
     UnevenThreads,
     /// The tiles are more than the LDS of a workgroup.
@@ -40,6 +43,7 @@ impl Reason {
             Reason::PartAtoms => "no whole atoms for every wave",
             Reason::TooManyWaves => "more waves than a workgroup has",
             Reason::PartTiles => "K tiles that do not divide the problem's K",
+            Reason::TooFarApart => "a tile that spans more than 2 GiB of memory",
             Reason::UnevenThreads => "threads that cannot share a tile evenly",
             Reason::TooMuchLds => "more LDS than a workgroup has",
             Reason::NotInterleaved => "an order of what is not interleaved",

@@ -71,13 +71,25 @@ const FAMILIES: [Family; 14] = [
         name: "grow-m",
         values: Values::Counts(Leaf::M, 16, &[(1, 16)]),
         equation: "rows of C are independent of one another",
-        conditions: &[PartAtoms, UnevenThreads, TooMuchLds, TooManyVgprs],
+        conditions: &[
+            PartAtoms,
+            TooFarApart,
+            UnevenThreads,
+            TooMuchLds,
+            TooManyVgprs,
+        ],
     },
     Family {
         name: "grow-n",
         values: Values::Counts(Leaf::N, 16, &[(1, 16)]),
         equation: "columns of C are independent of one another",
-        conditions: &[PartAtoms, UnevenThreads, TooMuchLds, TooManyVgprs],
+        conditions: &[
+            PartAtoms,
+            TooFarApart,
+            UnevenThreads,
+            TooMuchLds,
+            TooManyVgprs,
+        ],
     },
     Family {
         name: "deepen-k",
@@ -86,6 +98,7 @@ const FAMILIES: [Family; 14] = [
         conditions: &[
             PartAtoms,
             PartTiles,
+            TooFarApart,
             UnevenThreads,
             TooMuchLds,
             TooManyVgprs,

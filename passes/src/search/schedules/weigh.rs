@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     order::{Interleaved, Taken},
-    plan::{Registers, Schedule, interleaved},
+    plan::{Registers, Schedule, interleaved, too_far_apart},
 };
 use std::collections::HashMap;
 use tilefold_cost::{Contiguous, Kernel, LdsInstructions, Model, Operand};
@@ -126,6 +126,9 @@ impl<'a> Weigher<'a> {
         // Blocks may reach over the edges of C, and kernels take whole K tiles.
         if problem.k.exact().is_some_and(|k| k % block[2] != 0) {
             return Err(Reason::PartTiles);
+        }
+        if too_far_apart(problem, block).is_some() {
+            return Err(Reason::TooFarApart);
         }
         self.widths(choices).map(|_| ())
     }

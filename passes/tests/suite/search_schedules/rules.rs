@@ -2,7 +2,11 @@
 
 use super::{filled, open, spec};
 use std::collections::{BTreeMap, BTreeSet};
-use tilefold_dialect::{atoms::MmaAtom, element::ElementType, problem::Extent};
+use tilefold_dialect::{
+    atoms::MmaAtom,
+    element::ElementType,
+    problem::{Extent, Operand, OperandLayout},
+};
 use tilefold_machine::Machine;
 use tilefold_passes::{
     Plan,
@@ -84,9 +88,19 @@ fn side_conditions_are_what_refuses_a_step() {
     ] {
         let spec = spec(chip, "\"any\"", element, ["row", "col"], "");
         let sum: ElementType = sum.parse().unwrap();
-        for k in [Extent::Any, Extent::Exact(48)] {
+        for (k, far_apart) in [
+            (Extent::Any, false),
+            (Extent::Exact(48), false),
+            (Extent::Any, true),
+        ] {
             let mut problem = spec.problem.clone();
             (problem.k, problem.accumulate) = (k, sum);
+            if far_apart {
+                // Lines of A are along K of a tile, of B along N and of C along M.
+                problem.a = Operand::new(problem.a.element, OperandLayout::Col).with_ld(1 << 24);
+                problem.b = problem.b.with_ld(1 << 24);
+                problem.c = Operand::new(problem.c.element, OperandLayout::Row).with_ld(1 << 23);
+            }
             let atoms = MmaAtom::of_types(chip, problem.a.element, sum).collect();
             let open = Open::new(Machine::by_name(chip).unwrap(), &problem, atoms);
             some(200_000, |choices| {
