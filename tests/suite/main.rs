@@ -6,6 +6,7 @@ mod command;
 mod conflicts;
 mod estimates;
 mod explain;
+mod figures;
 mod gemm;
 mod ladder;
 mod large;

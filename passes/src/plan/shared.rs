@@ -121,9 +121,26 @@ pub fn elements(layout: &ComposedLayout, element: ElementType) -> i64 {
         .into_iter()
         .filter(|(extent, _)| *extent > 1)
         .map(|(extent, stride)| extent.saturating_mul(stride));
+    aligned(lines.max().unwrap_or(0).max(layout.cosize()), element)
+}
+
+/// As [`elements`], of the layout that `choice` stands for over `tile`, or of the tile alone where
+/// none is chosen.
+pub fn elements_of(choice: Option<&LdsLayout>, tile: [i64; 2], element: ElementType) -> i64 {
+    let [rows, depth] = tile;
+    match choice {
+        Some(LdsLayout::Expr(layout)) => elements(layout, element),
+        Some(LdsLayout::Pad(pad)) if rows > 1 => {
+            aligned(rows.saturating_mul(depth.saturating_add(*pad)), element)
+        }
+        _ => aligned(rows.saturating_mul(depth), element),
+    }
+}
+
+/// So many elements, rounded up to whole accesses of the widest kind.
+fn aligned(count: i64, element: ElementType) -> i64 {
     let unit = 128 / i64::from(element.bits());
-    let whole = lines.max().unwrap_or(0).max(layout.cosize());
-    whole.saturating_add(unit - 1) / unit * unit
+    count.saturating_add(unit - 1) / unit * unit
 }
 
 /// Refuses tiles of A and B, of so many elements in LDS as `sizes` says, that the chip has no

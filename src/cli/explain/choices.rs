@@ -99,6 +99,7 @@ pub fn explain(
     let case = Case {
         plan: Choices::of(&compiled.plan),
         proposals: &compiled.search.proposals.plans,
+        finalists: schedules.map_or(&[], |it| &it.finalists),
         scores: &compiled.search.scores,
         kept: compiled.search.kept,
         spilled: compiled.search.spilled > 0,
@@ -115,6 +116,8 @@ pub fn explain(
 struct Case<'a> {
     plan: Choices,
     proposals: &'a [Proposal],
+    /// What was expected of them before their layouts were found.
+    finalists: &'a [Weighed],
     scores: &'a [Score],
     kept: usize,
     /// Whether compiled kernels spilled.
@@ -128,7 +131,10 @@ impl Case<'_> {
         let (decided_by, reason) = self.decided(why);
         let alone = why.alone.iter().map(|(leaf, figures)| Alone {
             value: leaf_value(*leaf),
-            expected: figures.ok(),
+            expected: figures.ok().map(|figures| {
+                let choices = self.plan.with(*leaf);
+                self.expected(&Weighed { choices, figures })
+            }),
             refused: figures.err(),
         });
         Choice {
@@ -139,7 +145,7 @@ impl Case<'_> {
             other: why.best.as_ref().map(|best| Rival {
                 value: leaf_value(best.choices.get(kind)),
                 with: self.besides(kind, &best.choices),
-                expected: best.figures,
+                expected: self.expected(best),
             }),
             compiled: self.compiled(why.value),
             chain: self.chain(kind),
@@ -147,6 +153,13 @@ impl Case<'_> {
             alone_refused: grouped(&why.alone),
             refused: why.refused.clone(),
         }
+    }
+
+    /// What is expected of a kernel: where it has a plan, of the layouts of that.
+    fn expected(&self, kernel: &Weighed) -> Figures {
+        let proposal = self.position(&kernel.choices);
+        let known = proposal.and_then(|index| self.proposals[index].figures);
+        known.unwrap_or(kernel.figures)
     }
 
     /// The steps of the plan's chain that make one choice.
@@ -233,21 +246,28 @@ impl Case<'_> {
         }
     }
 
-    /// Why a kernel that the model puts before the plan was not compiled.
+    /// Why a kernel that the model puts before the plan was not compiled. What is compiled is chosen
+    /// before any layout is known, so that nothing else counts here.
     fn not_compiled(&self, best: &Weighed, figures: &str) -> (&'static str, String) {
-        for (index, proposal) in self.proposals.iter().enumerate() {
-            let Some(expected) = proposal.figures else {
-                continue;
-            };
-            let finalist = Weighed {
-                choices: Choices::of(&proposal.plan),
-                figures: expected,
-            };
-            let (by, order) = self.found.decided(&finalist, best);
-            if order.is_gt() {
-                continue;
-            }
+        let before = |index: usize| {
+            let choices = Choices::of(&self.proposals[index].plan);
+            let finalist = self.finalists.iter().find(|it| it.choices == choices)?;
+            let (by, order) = self.found.decided(finalist, best);
             let (_, against) = self.figure(by, &finalist.figures, &best.figures);
+            order.is_le().then_some(against)
+        };
+        let kept = (self.kept < self.proposals.len()).then_some(self.kept);
+        if let Some(against) = kept.and_then(before) {
+            return (
+                "not-compiled",
+                format!(
+                    "before the plan by the model ({figures}), but not before it by what was \
+                     expected until its tiles had their places ({against}), and not compiled"
+                ),
+            );
+        }
+        let others = (0..self.proposals.len()).filter(|index| *index != self.kept);
+        for (index, against) in others.filter_map(|index| Some((index, before(index)?))) {
             let (_, code) = self.by_code(index);
             return (
                 "compiled",

@@ -126,14 +126,17 @@ pub fn alternatives(open: &Open<'_>, kernel: &Choices, limits: &Limits) -> Optio
             complete = false;
             break;
         }
-        if let Err(reason) = weigher.tile(&tile) {
-            left = left.saturating_sub(1);
-            refuse(&tile, &tile_kinds, reason, per_tile);
-            continue;
-        }
+        let widths = match weigher.tile(&tile).and_then(|()| weigher.widths(&tile)) {
+            Ok(widths) => widths,
+            Err(reason) => {
+                left = left.saturating_sub(1);
+                refuse(&tile, &tile_kinds, reason, per_tile);
+                continue;
+            }
+        };
         for buffers in &options.buffers {
             let tile = tile.with(*buffers);
-            if let Err(reason) = weigher.lds_bytes(&tile) {
+            if let Err(reason) = weigher.lds_bytes(&tile, &widths) {
                 left = left.saturating_sub(1);
                 refuse(&tile, &with_buffers, reason, per_buffers);
                 continue;
@@ -245,7 +248,10 @@ fn judge(
         let machine = open.machine;
         let [need, limit] = match reason {
             Reason::TooMuchLds => [
-                Some(weigher.lds_needed(choices)),
+                weigher
+                    .widths(choices)
+                    .ok()
+                    .map(|widths| widths.lds_bytes(choices.buffers)),
                 Some(i64::from(machine.lds.per_workgroup)),
             ],
             Reason::TooManyVgprs => weigher

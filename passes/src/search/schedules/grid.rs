@@ -59,8 +59,12 @@ impl Grid {
                 grid.complete = false;
                 break;
             }
-            let possible = weigher.tile(&tile).and_then(|()| weigher.lds_bytes(&tile));
-            let widths = match possible.and_then(|_| weigher.widths(&tile)) {
+            let possible = weigher.tile(&tile).and_then(|()| {
+                let widths = weigher.widths(&tile)?;
+                weigher.lds_bytes(&tile, &widths)?;
+                Ok(widths)
+            });
+            let widths = match possible {
                 Ok(widths) => widths,
                 Err(reason) => {
                     grid.left = grid.left.saturating_sub(1);

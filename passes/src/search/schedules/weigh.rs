@@ -95,15 +95,15 @@ impl<'a> Weigher<'a> {
     /// What the model expects, or what keeps the kernel from being built.
     pub fn figures(&mut self, choices: &Choices) -> Result<Figures, Reason> {
         self.tile(choices)?;
-        self.lds_bytes(choices)?;
         let widths = self.widths(choices)?;
+        self.lds_bytes(choices, &widths)?;
         self.schedule(choices, &widths)
     }
 
     /// As [`Self::figures`], the widths of the accesses being known.
     pub fn figures_of(&mut self, choices: &Choices, widths: &Widths) -> Result<Figures, Reason> {
         self.tile(choices)?;
-        self.lds_bytes(choices)?;
+        self.lds_bytes(choices, widths)?;
         self.costs_of = None;
         let figures = self.schedule(choices, widths);
         self.costs_of = None;
@@ -154,13 +154,6 @@ impl<'a> Weigher<'a> {
 
     fn atom(&self, choices: &Choices) -> Result<&'static MmaAtom, Reason> {
         self.open.atom(choices).ok_or(Reason::NoAtom)
-    }
-
-    /// Bytes of LDS that a workgroup needs.
-    pub(super) fn lds_needed(&self, choices: &Choices) -> i64 {
-        let [m, n, k] = choices.block;
-        let bits = i64::from(self.open.problem.a.element.bits());
-        (m + n) * k * choices.buffers * bits / 8
     }
 
     /// Vector registers that a wave needs, and those it has while its workgroup is resident.
@@ -218,8 +211,8 @@ impl<'a> Weigher<'a> {
     }
 
     /// LDS of a workgroup, as far as it has so much.
-    pub(super) fn lds_bytes(&self, choices: &Choices) -> Result<i64, Reason> {
-        let bytes = self.lds_needed(choices);
+    pub(super) fn lds_bytes(&self, choices: &Choices, widths: &Widths) -> Result<i64, Reason> {
+        let bytes = widths.lds_bytes(choices.buffers);
         if bytes > i64::from(self.open.machine.lds.per_workgroup) {
             return Err(Reason::TooMuchLds);
         }
@@ -264,7 +257,7 @@ impl<'a> Weigher<'a> {
             Extent::Exact(extent) => ((extent - 1) / tile + 1) as f64 * tile as f64 / extent as f64,
             Extent::Any => 1.0,
         };
-        let lds_bytes = self.lds_bytes(choices)?;
+        let lds_bytes = self.lds_bytes(choices, widths)?;
         let cost = self.cost(choices, vgprs, lds_bytes, &counts, widths)?;
         Ok(Figures {
             modelled_us: cost,

@@ -3,7 +3,7 @@
 use super::{Choices, Open, counts::across};
 use crate::{
     access::{Coordinates, Ownership, in_matrix},
-    plan::{Plan, loaded_elements, memory_order},
+    plan::{Plan, buffer_elements, loaded_elements, memory_order, tile_elements},
     tiling::{copy_layout, shared_by},
     widen_copies::{access_elements, shared_elements},
 };
@@ -28,6 +28,8 @@ pub struct Said {
     pub most: i64,
     /// Where the tile lies in LDS.
     pub place: Option<LdsLayout>,
+    /// Elements of LDS that it takes there, where the place alone says so.
+    pub taken: Option<i64>,
     /// Thread and value layouts of its copy.
     pub copy: Option<(Layout, Layout)>,
 }
@@ -47,15 +49,21 @@ impl Said {
         });
         let space = load.map_or(Space::Buffer, |load| load.space);
         let copy = [&plan.copy.a, &plan.copy.b][operand];
+        let place = [&plan.lds.a, &plan.lds.b][operand].clone();
+        let taken = match &place {
+            Some(LdsLayout::Expr(layout)) => Some(buffer_elements(layout, element)),
+            _ => None,
+        };
         Self {
             most: widest.min(loaded_elements(problem, operand, space)),
-            place: [&plan.lds.a, &plan.lds.b][operand].clone(),
+            place,
+            taken,
             copy: copy.threads.clone().zip(copy.values.clone()),
         }
     }
 }
 
-/// What the accesses of A and of B move.
+/// What the accesses of A and of B move, and what their tiles take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Widths {
     /// Bytes of a global load.
@@ -68,6 +76,8 @@ pub struct Widths {
     pub permuted: [i64; 2],
     /// Lines of the matrix from which a thread loads.
     pub lines: [i64; 2],
+    /// Bytes of LDS that one tile takes, padding and gaps included.
+    pub tiles: [i64; 2],
 }
 
 impl Widths {
@@ -88,7 +98,12 @@ impl Widths {
             };
             let (loaded, stored) = (values(&plan.copies[operand].1)?, values(stores)?);
             let (store, whole) = (shared[operand][1], REGISTER / bytes);
-            let parts = apart(&loaded, &stored, store.min(whole), whole);
+            let unit = store.min(whole);
+            // What is loaded by less than it is stored by is put together, in whatever order.
+            let parts = match [a, b][operand] < unit {
+                true => (stored.len() as i64 + whole - 1) / whole.max(1),
+                false => apart(&loaded, &stored, unit, whole),
+            };
             // Whole registers of several loads are brought side by side by one move in four.
             let moved = apart(&loaded, &stored, store, whole) / 4;
             Ok(if parts > 0 { parts } else { moved })
@@ -105,6 +120,10 @@ impl Widths {
             stores: shared.map(|it| it[1] * bytes),
             permuted: [permuted(0)?, permuted(1)?],
             lines: [lines(0)?, lines(1)?],
+            tiles: plan
+                .lds
+                .each_ref()
+                .map(|place| buffer_elements(place, plan.input()).saturating_mul(bytes)),
         })
     }
 
@@ -121,6 +140,7 @@ impl Widths {
             stores: [0; 2],
             permuted: [0; 2],
             lines: [0; 2],
+            tiles: [0; 2],
         };
         for (operand, said) in open.said.iter().enumerate() {
             let tile = [choices.block[operand], choices.block[2]];
@@ -143,7 +163,7 @@ impl Widths {
             };
             // What neighbours along K are together in LDS.
             let line = match said.place {
-                Some(LdsLayout::Pad(pad)) => two(tile[1] + pad),
+                Some(LdsLayout::Pad(pad)) => two(tile[1].saturating_add(pad)),
                 Some(LdsLayout::Expr(ref layout)) => {
                     let modes = layout.inner().modes();
                     let run = modes.get(1).map(|mode| mode.coalesce().flat_modes());
@@ -154,6 +174,9 @@ impl Widths {
             };
             let whole = (WIDEST / bytes).min(line);
             let read = whole.min(two(atom.input_values()));
+            let of_tile = || tile_elements(said.place.as_ref(), tile, atom.input);
+            let elements = said.taken.unwrap_or_else(of_tile);
+            widths.tiles[operand] = elements.saturating_mul(bytes);
             let count = tile[0] * tile[1] / (load * threads);
             let store = if across[operand] {
                 // A thread has so many neighbours along K, from as many loads.
@@ -177,6 +200,12 @@ impl Widths {
             };
         }
         Some(widths)
+    }
+
+    /// Bytes of LDS that a workgroup needs, both tiles being there `buffers` times.
+    pub(super) fn lds_bytes(&self, buffers: i64) -> i64 {
+        let [a, b] = self.tiles;
+        a.saturating_add(b).saturating_mul(buffers)
     }
 }
 

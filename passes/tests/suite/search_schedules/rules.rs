@@ -10,7 +10,10 @@ use tilefold_dialect::{
 use tilefold_machine::Machine;
 use tilefold_passes::{
     Plan,
-    search::schedules::{self, Choices, Kind, Leaf, Open, Reason, rules},
+    search::{
+        plans,
+        schedules::{self, Choices, Kind, Leaf, Open, Reason, rules},
+    },
 };
 
 /// The values of each choice, least first.
@@ -151,5 +154,79 @@ fn buildable_choices_complete() {
         });
         println!("{chip} {element} {orders:?}: {completed} plans completed");
         assert!(completed >= 20, "{completed}");
+    }
+}
+
+/// A place that is given takes its padding and gaps along: what a kernel is said to need of LDS is
+/// what its plan has, and no kernel is taken for which there is no room.
+#[test]
+fn given_places_are_counted_as_they_lie() {
+    for (chip, element, block, places) in [
+        ("gfx1201", "f16", "", ["\"pad(8)\"", "\"pad(8)\""]),
+        ("gfx1100", "f16", "", ["\"pad(64)\"", "\"pad(64)\""]),
+        ("gfx1201", "fp8", "", ["\"pad(3)\"", "\"none\""]),
+        ("gfx1201", "f16", "", ["\"(128,64):(72,1)\"", "\"pad(8)\""]),
+        // Open, where all of LDS would be just enough without the padding.
+        (
+            "gfx1201",
+            "f16",
+            "block = [\"_\", 128, 64]",
+            ["\"pad(8)\"", "\"pad(8)\""],
+        ),
+        (
+            "gfx1201",
+            "f16",
+            "block = [\"_\", \"_\", 64]",
+            ["\"xor\"", "\"pad(8)\""],
+        ),
+    ] {
+        let [a, b] = places;
+        let more = format!("[tile]\n{block}\n[lds]\na = {a}\nb = {b}\nbuffers = 2\n");
+        let spec = spec(chip, "4096", element, ["row", "col"], &more);
+        let found = plans(&spec).unwrap_or_else(|error| panic!("{chip} {more}: {error}"));
+        let search = found.schedules.unwrap();
+        // Every finalist has become a plan.
+        assert_eq!(search.finalists.len(), found.plans.len(), "{chip} {more}");
+        assert!(
+            search.refused.contains_key(&Reason::TooMuchLds),
+            "{chip} {more}"
+        );
+        for (finalist, proposal) in search.finalists.iter().zip(&found.plans) {
+            let plan = &proposal.plan;
+            // Rows with what lies behind each.
+            let elements: i64 = plan
+                .lds
+                .iter()
+                .map(|place| place.inner().mode(0).unwrap().size() * place.inner().at(1))
+                .sum();
+            let bytes = elements * plan.buffers * i64::from(plan.input().bits()) / 8;
+            assert_eq!(finalist.figures.lds_bytes, bytes, "{chip} {more}");
+            assert_eq!(proposal.figures.unwrap().lds_bytes, bytes, "{chip} {more}");
+        }
+    }
+}
+
+/// What is expected of a kernel before its tiles have their places is what is expected of its plan:
+/// of loads of less than a register too, which are put together in whatever order they come.
+#[test]
+fn a_plan_is_expected_to_be_what_its_choices_were() {
+    for (chip, element, extents, orders) in [
+        ("gfx1201", "f16", "4095", ["row", "row"]),
+        ("gfx1100", "bf16", "4095", ["col", "row"]),
+        ("gfx1201", "fp8", "4095", ["col", "row"]),
+        ("gfx1201", "fp8", "4098", ["col", "row"]),
+        ("gfx1201", "f16", "4096", ["col", "row"]),
+    ] {
+        let mut spec = spec(chip, extents, element, orders, "");
+        spec.problem.k = Extent::Exact(4096);
+        let found = plans(&spec).unwrap();
+        let finalists = found.schedules.unwrap().finalists;
+        assert_eq!(finalists.len(), found.plans.len());
+        for (finalist, proposal) in finalists.iter().zip(&found.plans) {
+            let (choices, plan) = (finalist.figures, proposal.figures.unwrap());
+            println!("{chip} {element} {extents} {orders:?}: {choices:?}, {plan:?}");
+            let factor = plan.instructions_per_mma / choices.instructions_per_mma;
+            assert!((0.99..1.01).contains(&factor), "{chip} {element}: {factor}");
+        }
     }
 }
