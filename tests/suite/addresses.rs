@@ -1,6 +1,12 @@
 //! Main loops compute no addresses, however wide accesses are.
 
-use tilefold::{CompileOptions, Compiled, Spec, compile};
+use tilefold::{
+    CompileOptions, Compiled,
+    ElementType::{Bf8, Bf16, F16, F32},
+    Gemm, LdsLayout, Operand,
+    OperandLayout::{Col, Row},
+    Prefetch, Spec, compile,
+};
 use tilefold_rocdl::{address_arithmetic, disassemble};
 
 fn compiled(chip: &str, element: &str, ld: &str, order: &str, more: &str) -> Compiled {
@@ -46,5 +52,39 @@ fn registers_that_are_sums_are_whole() {
         let more = "[tile]\nblock = [256, 16, 48]\n[atoms]\nload = \"global_load_b64\"";
         let compiled = compiled(chip, "bf16", "", "col", more);
         assert_eq!(left(&compiled), 0, "{chip}");
+    }
+}
+
+/// Narrow reads of a burst, which LLVM would join at the price of an addition each.
+#[test]
+fn reads_that_are_joined_take_no_sums() {
+    let operand = |element, ld| Operand::new(element, Col).with_ld(ld);
+    let problem = Gemm::new("gfx1100").m(100).n(250).k(80);
+    let problem = problem
+        .operand_a(operand(Bf16, 106))
+        .b(Bf16, Col)
+        .c(F16, Col);
+    let tile = problem.accumulate(F32).block([48, 128, 80]).waves([1, 2]);
+    for prefetch in [Prefetch::Burst, Prefetch::None] {
+        let spec = tile.clone().lds(LdsLayout::Pad(2), LdsLayout::Pad(16));
+        let spec = spec.prefetch(prefetch).build().unwrap();
+        let compiled = compile(&spec, &CompileOptions::default()).unwrap();
+        assert_eq!(left(&compiled), 0, "{prefetch}");
+    }
+}
+
+/// Lanes that A and B have in common, and steps along both.
+#[test]
+fn lanes_of_both_matrices_are_added_to_neither() {
+    let operand = |layout| Operand::new(Bf8, layout);
+    let problem = Gemm::new("gfx1201").m(5).n(1000).k(8192);
+    let problem = problem.operand_a(operand(Row)).operand_b(operand(Col));
+    let tile = problem.c(F16, Row).accumulate(F32).block([16, 16, 128]);
+    for load in ["global_load_b8", "global_load_b32"] {
+        let mut spec = tile.clone().waves([1, 1]).build().unwrap();
+        spec.plan.atoms.load = Some(load.into());
+        spec.plan.schedule.prefetch = Some(Prefetch::Interleaved);
+        let compiled = compile(&spec, &CompileOptions::default()).unwrap();
+        assert_eq!(left(&compiled), 0, "{load}");
     }
 }

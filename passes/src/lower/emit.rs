@@ -187,6 +187,16 @@ impl<'c> Emit<'c> {
         self.op("llvm.ptrtoint", &[laundered], self.int(32), &[])
     }
 
+    /// `value`, of 32 bits, in a vector register of its own, of which LLVM does not know what it
+    /// holds: an empty line of assembly has it as operand and result.
+    pub fn own(&self, value: Value<'c, '_>) -> Value<'c, 'c> {
+        let attributes = [
+            ("asm_string", self.text("")),
+            ("constraints", self.text("=v,0")),
+        ];
+        self.op("llvm.inline_asm", &[value], self.int(32), &attributes)
+    }
+
     /// `pointer` moved by a number of bytes.
     pub fn offset(&self, pointer: Value<'c, '_>, bytes: Value<'c, '_>) -> Value<'c, 'c> {
         let dynamic = DenseI32ArrayAttribute::new(self.context, &[i32::MIN]);

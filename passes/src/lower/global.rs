@@ -26,7 +26,14 @@ pub struct Matrix<'c> {
     pub access: Access,
     /// Places of loads through a descriptor, by thread-value layout and elements of a load.
     pub placed: RefCell<HashMap<(String, i64), Rc<Placed<'c>>>>,
+    /// Lanes of loads through an address, likewise.
+    lanes: RefCell<HashMap<(String, i64), Lanes<'c>>>,
+    /// Whether lanes have registers of their own, though they may be another matrix's too.
+    own_lanes: bool,
 }
+
+/// For each load a lane's bytes from an address, in 32 bits, and a constant.
+type Lanes<'c> = Rc<Vec<(Value<'c, 'c>, i64)>>;
 
 /// How accesses of A, B or C are kept inside it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,8 +113,8 @@ impl<'c> Matrix<'c> {
 
 /// Where the loads of a tile are.
 enum Source<'c> {
-    /// An address, and for each load a lane's bytes from it, in 32 bits, and a constant.
-    Address(Value<'c, 'c>, Vec<(Value<'c, 'c>, i64)>),
+    /// An address, and what is added to it.
+    Address(Value<'c, 'c>, Lanes<'c>),
     /// A descriptor, and places from its start.
     Buffer(Value<'c, 'c>, Rc<Placed<'c>>),
 }
@@ -196,6 +203,8 @@ impl<'c> Lowering<'c, '_> {
                 _ => Access::Global,
             },
             placed: RefCell::default(),
+            lanes: RefCell::default(),
+            own_lanes: text(&operation, "operand")? == "b",
         };
         self.bind(
             rewrite::result(operation, 0)?,
@@ -288,6 +297,7 @@ impl<'c> Lowering<'c, '_> {
         let column = emit.mul(step, emit.constant(32, tile[1]));
         let base = emit.offset(panel, matrix.offset_of(emit, 1, column));
         let positions = coordinates.values.iter().step_by(width as usize).copied();
+        let key = (threads.to_string(), width);
         let source = if matrix.access == Access::Buffer {
             // Of rows that are lines the panel's span, less what the steps before have passed.
             let bytes = if matrix.along == 1 {
@@ -296,7 +306,6 @@ impl<'c> Lowering<'c, '_> {
             } else {
                 self.span(emit, matrix, tile, [row, column], false)
             };
-            let key = (threads.to_string(), width);
             let known = matrix.placed.borrow().get(&key).cloned();
             let placed = match known {
                 Some(placed) => placed,
@@ -319,9 +328,15 @@ impl<'c> Lowering<'c, '_> {
             };
             Source::Buffer(descriptor(emit, base, bytes), placed)
         } else {
-            let lanes = positions
-                .map(|position| self.lane_offset(matrix, &coordinates, position, row, width))
-                .collect::<Result<_, _>>()?;
+            let known = matrix.lanes.borrow().get(&key).cloned();
+            let lanes = match known {
+                Some(lanes) => lanes,
+                None => {
+                    let lanes = self.lanes(matrix, &coordinates, positions, row, width)?;
+                    matrix.lanes.borrow_mut().insert(key, lanes.clone());
+                    lanes
+                }
+            };
             Source::Address(base, lanes)
         };
         let r#type = emit.vector(width, matrix.element.bits());
@@ -331,6 +346,33 @@ impl<'c> Lowering<'c, '_> {
             bits,
             r#type,
         })
+    }
+
+    /// The lanes of accesses at `positions`: see [`Self::lane_offset`].
+    ///
+    /// Where a lane of A is one of B, and both panels are as far along, LLVM would add the lane to
+    /// that distance once for both, and then the sum to each panel: vector instructions in every
+    /// step. Of lanes that have registers of their own it does not know that they are the same.
+    fn lanes(
+        &self,
+        matrix: &Matrix<'c>,
+        coordinates: &Coordinates,
+        positions: impl Iterator<Item = [i64; 2]>,
+        first: Value<'c, 'c>,
+        width: i64,
+    ) -> Result<Lanes<'c>, PassError> {
+        let mut own = HashMap::new();
+        let lane = |position: [i64; 2]| {
+            let (lane, constant) = self.lane_offset(matrix, coordinates, position, first, width)?;
+            if !matrix.own_lanes {
+                return Ok((lane, constant));
+            }
+            // Along a line all of them have the same.
+            let place = [position[0], (1 - matrix.along as i64) * position[1]];
+            let lane = *own.entry(place).or_insert_with(|| self.entry.own(lane));
+            Ok((lane, constant))
+        };
+        positions.map(lane).collect::<Result<_, _>>().map(Rc::new)
     }
 
     /// Bytes from the first element of the tile whose rows start at `first` to a lane's access of

@@ -4,6 +4,7 @@ use super::{
     Lowered, Lowering,
     emit::Emit,
     fold::{Order, Reader, lead},
+    pairs::Window,
     registers::regroup,
     shared::Shared,
 };
@@ -79,6 +80,7 @@ impl<'c> Lowering<'c, '_> {
             return Ok(());
         }
         let [repeat_m, repeat_n, repeat_k] = multiplication.repeat;
+        self.window = Some(Window::default());
         for slice in 0..repeat_k {
             let mut fragments = [Vec::new(), Vec::new()];
             for (operand, repeat) in [repeat_m, repeat_n].into_iter().enumerate() {
@@ -98,6 +100,7 @@ impl<'c> Lowering<'c, '_> {
                 }
             }
         }
+        self.window = None;
         self.bind(rewrite::result(operation, 0)?, Lowered::Accumulators(sums));
         Ok(())
     }

@@ -4,14 +4,25 @@
 //! two offsets count such elements, or 64 of them, in 8 bits each. Where neither reaches both, it
 //! adds to the register first (`SILoadStoreOptimizer`): a vector instruction in every step of
 //! the loop, though each access reaches its place alone. It joins nothing across a scheduling
-//! barrier.
+//! barrier, even one that everything may be scheduled across.
 
+use super::emit::Emit;
 use melior::ir::Value;
 
 /// Offsets of 8 bits.
 const REACH: i64 = 256;
 /// Elements of a long stride.
 const STRIDE: i64 = 64;
+
+/// Kinds of instructions that may pass a barrier: all that LLVM's AMDGPU usage guide has
+/// (`llvm.amdgcn.sched.barrier`).
+const EVERYTHING: i64 = 0x7ff;
+
+/// What LLVM does not join across, and schedules across as it likes.
+pub fn part(emit: &Emit<'_>) {
+    let mask = emit.integer(32, EVERYTHING);
+    emit.effect("rocdl.sched.barrier", &[], &[("mask", mask)]);
+}
 
 /// Accesses since the last scheduling barrier: register, bytes from it, bytes accessed.
 #[derive(Default)]

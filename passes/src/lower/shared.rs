@@ -4,8 +4,7 @@ use super::{
     Lowered, Lowering, Staged,
     address::Placed,
     emit::{Emit, LDS},
-    fold::hold_order,
-    pairs::any_adds,
+    pairs::{any_adds, part},
     registers::arrange,
 };
 use crate::{PassError, plan, rewrite};
@@ -171,7 +170,7 @@ impl<'c> Lowering<'c, '_> {
         for (register, constant) in addresses {
             let window = self.window.as_mut();
             if window.is_some_and(|window| window.parts(register, constant, size)) {
-                hold_order(emit);
+                part(emit);
             }
             let pointer = emit.offset_by(emit.offset(base, register), constant);
             pieces.push(emit.load(pointer, r#type, size));
