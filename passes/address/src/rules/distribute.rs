@@ -94,6 +94,7 @@ mod tests {
         holds("xor-of-sum");
         let low = [("a", Any(1)), ("c", Constant(1)), ("b", Within(3, 2))];
         wrong("xor-of-sum", &low, &[("k", 0), ("l", 1)]);
+        aimless("xor-of-sum", &[("a", "thread"), ("c", "64"), ("b", "1")]);
     }
 
     #[test]
