@@ -266,8 +266,8 @@ impl Case<'_> {
                 ),
             );
         }
-        let others = (0..self.proposals.len()).filter(|index| *index != self.kept);
-        for (index, against) in others.filter_map(|index| Some((index, before(index)?))) {
+        let mut others = (0..self.proposals.len()).filter(|index| *index != self.kept);
+        if let Some((index, against)) = others.find_map(|index| Some((index, before(index)?))) {
             let (_, code) = self.by_code(index);
             return (
                 "compiled",
