@@ -4,8 +4,9 @@
 //! whose lines are within reach of one another, K slices of 32 (16 for the smallest, one atom's
 //! where these do not divide K), 2 x 2 waves (one for the two smallest), padding of 8 elements, two
 //! buffers, staged commits, buffer loads of the widest width; interleaved ones where the spec says
-//! how these go. A field that the spec names replaces its default, one by one: waves of the user's own get the largest of the
-//! tiles that they divide too, a block of the user's own the waves that divide it, up to 2 x 2.
+//! how these go. A field that the spec names replaces its default, one by one: waves of the user's
+//! own get the largest of the tiles that they divide too, a block of the user's own the waves that
+//! divide it, up to 2 x 2.
 
 use super::too_far_apart;
 use tilefold_dialect::{
