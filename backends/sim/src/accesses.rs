@@ -6,8 +6,8 @@ use crate::group::{Flow, Group};
 use crate::memory::access::Vmem;
 use crate::memory::lds::Touch;
 use crate::memory::scalar::Smem;
+use crate::poll::Poll;
 use crate::program::Inst;
-use crate::schedule::Poll;
 use crate::waits::Queue;
 use crate::wave::Wave;
 

@@ -6,7 +6,7 @@ use crate::check::{Check, Finding};
 use crate::group::Group;
 use crate::hazards::Facts;
 use crate::memory::lds::{Faults, Stored, Touch};
-use crate::program::Inst;
+use crate::program::{Inst, Op};
 use crate::waits::{Queue, Registers};
 use crate::wave::{HISTORY, Wave};
 
@@ -18,23 +18,26 @@ impl<const W: usize> Group<'_, W> {
         if !self.checks.has(Check::MissingWait) {
             return;
         }
-        let pending = |registers: &Registers| {
-            let found = wave.waits.pending(registers)?;
+        let pending = |registers: &Registers, but: Option<Queue>| {
+            let found = wave.waits.pending(registers, but)?;
             let Some(moves) = inst.moves else {
                 return Some(found);
             };
             let mut registers = *registers;
             wave.waits.spare_other_half(moves, &mut registers);
-            wave.waits.pending(&registers)
+            wave.waits.pending(&registers, but)
         };
-        let mut found = pending(&inst.uses);
+        let mut found = pending(&inst.uses, None);
         if let (None, Some((own, registers))) = (&found, &inst.fills) {
             // Loads of one queue may follow each other into a register that they write in order.
             let in_order = match own {
-                Queue::Load => self.machine.generation != Generation::Rdna4,
+                Queue::Load => {
+                    let flat = matches!(&inst.op, Op::Vmem(vmem) if vmem.is_flat());
+                    !flat && self.machine.generation != Generation::Rdna4
+                }
                 own => *own != Queue::Scalar,
             };
-            found = pending(registers).filter(|(queue, _)| queue != own || !in_order);
+            found = pending(registers, in_order.then_some(*own));
         }
         if let Some((queue, register)) = found {
             self.find(Check::MissingWait, wave, inst, None, || {

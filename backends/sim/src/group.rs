@@ -14,9 +14,9 @@ use crate::memory::lds::Lds;
 use crate::memory::{Memory, Visitor};
 use crate::mma::Room;
 use crate::ordering::Barriers;
+use crate::poll::Seen;
 use crate::program::{Condition, Inst, Op, Program};
 use crate::scalar_cache::ScalarCache;
-use crate::schedule::Seen;
 use crate::signals::{Number, Signals};
 use crate::tally::Tally;
 use crate::trace::{Trace, Tracer};
@@ -71,6 +71,8 @@ pub(crate) struct Group<'a, const W: usize> {
     /// Words that other workgroups wait for, by address over four, and whether one was written.
     pub(crate) awaited: Vec<u64>,
     pub(crate) tells: bool,
+    /// The wave that has the next turn.
+    next: usize,
     /// What the instruction being executed loads that may change.
     pub(crate) seen: Vec<Seen>,
     /// The trace of one of its waves.
@@ -190,6 +192,7 @@ impl<'a, const W: usize> Group<'a, W> {
             hearing: Vec::new(),
             awaited: Vec::new(),
             tells: false,
+            next: 0,
             seen: Vec::new(),
             trace: common
                 .trace
@@ -235,7 +238,10 @@ impl<'a, const W: usize> Group<'a, W> {
         loop {
             let mut moved = false;
             let (mut blocked, mut long) = (false, false);
-            for wave in waves.iter_mut() {
+            // Who told others has had its turn.
+            let (first, count) = (std::mem::take(&mut self.next), waves.len());
+            for at in (0..count).map(|at| (first + at) % count) {
+                let wave = &mut waves[at];
                 match wave.state {
                     State::Ended => continue,
                     State::Barrier(number) if self.phase <= number => continue,
@@ -249,6 +255,7 @@ impl<'a, const W: usize> Group<'a, W> {
                     Turn::Polls => {}
                 }
                 if std::mem::take(&mut self.tells) {
+                    self.next = (at + 1) % count;
                     return Ok(Pause::Tells);
                 }
             }

@@ -126,8 +126,8 @@ pub struct Simulator {
     /// What was traced of the last launch, where that ended by an error; otherwise the trace is in
     /// its report.
     pub unfinished_trace: Option<String>,
-    /// What the checks had found in the workgroup whose error ended the last launch; otherwise the
-    /// findings are in its report.
+    /// What the checks had found when an error ended the last launch; otherwise the findings are in
+    /// its report.
     pub unfinished_findings: Vec<Finding>,
 }
 

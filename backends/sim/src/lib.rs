@@ -95,6 +95,7 @@ mod object;
 mod operation;
 mod ordering;
 mod overwrites;
+mod poll;
 mod program;
 mod races;
 mod report;

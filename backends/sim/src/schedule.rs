@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use crate::check::{Check, Finding};
 use crate::error::Error;
 use crate::group::{Common, Group, Pause};
-use crate::memory::{Buffer, Memory};
+use crate::memory::Memory;
+use crate::poll::Seen;
 use crate::signals::Signals;
 use crate::start::Start;
 use crate::tally::Tally;
@@ -18,116 +19,14 @@ use crate::wave::Wave;
 /// Findings kept of a launch.
 const KEPT: usize = 32;
 
-/// Times that a wave loads the same from the same places, by a few instructions and without storing
-/// anything, until others have their turn. A loop that does so for another reason goes on later.
-const POLLS: u32 = 256;
+/// Turns in a row of those that something happened to, until one that nothing happened to has its turn.
+const FAVOURS: u32 = 256;
+
+/// Turns in a row of those that do not wait, until one that waits has its turn.
+const WORKING: u32 = 2;
 
 /// Most workgroups that have begun and not ended, about as many as a large device holds.
 const RESIDENT: usize = 512;
-
-/// A word that a load found where kernels store.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
-    address: u64,
-    word: u32,
-}
-
-impl Seen {
-    /// Notes the words that a lane of an instruction finds in a buffer, unless nobody can change
-    /// them.
-    #[inline]
-    pub(crate) fn note(
-        seen: &mut Vec<Seen>,
-        buffer: &Buffer,
-        (at, len): (usize, usize),
-        from: u64,
-    ) {
-        if buffer.is_input() {
-            return;
-        }
-        for word in at / 4..(at + len).div_ceil(4) {
-            let address = (from - at as u64) + 4 * word as u64;
-            // Lanes often load the same.
-            if seen.last().is_none_or(|last| last.address != address) {
-                let word = buffer.read_u32(4 * word);
-                seen.push(Seen { address, word });
-            }
-        }
-    }
-
-    /// Whether it is something else now.
-    fn changed(&self, memory: &Memory) -> bool {
-        memory.word_at(self.address) != Some(self.word)
-    }
-}
-
-/// Instructions that a loop polls by.
-const INSTRUCTIONS: usize = 4;
-
-/// What an instruction of a loop found.
-#[derive(Debug, Clone)]
-struct Found {
-    pc: usize,
-    seen: Vec<Seen>,
-    /// How many loads had found the same when it last did.
-    last: u32,
-}
-
-/// What a wave loads over and over.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Poll {
-    found: Vec<Found>,
-    /// Loads that found the same.
-    times: u32,
-}
-
-impl Poll {
-    /// Notes what an instruction loads; whether as many as it takes have found the same.
-    #[inline]
-    pub(crate) fn again(&mut self, pc: usize, seen: &[Seen]) -> bool {
-        if let Some(found) = self.found.iter_mut().find(|found| found.pc == pc)
-            && found.seen == seen
-        {
-            self.times = self.times.wrapping_add(1);
-            found.last = self.times;
-            return self.times.is_multiple_of(POLLS * self.found.len() as u32);
-        }
-        let known = self.found.iter().any(|found| found.pc == pc);
-        if known || self.found.len() == INSTRUCTIONS {
-            self.found.clear();
-        }
-        self.found.push(Found {
-            pc,
-            seen: seen.to_vec(),
-            last: 0,
-        });
-        for found in &mut self.found {
-            found.last = 0;
-        }
-        self.times = 0;
-        false
-    }
-
-    /// The words that are loaded over and over: not those that a wave looked at once before.
-    pub(crate) fn words(&self) -> impl Iterator<Item = Seen> {
-        let often = self.times >= POLLS * self.found.len() as u32;
-        let found = self.found.iter();
-        let lately = found.filter(move |found| often && found.last > self.times / 2);
-        lately.flat_map(|found| found.seen.iter().copied())
-    }
-
-    /// Says which they are.
-    pub(crate) fn describe(&self, memory: &Memory) -> Option<String> {
-        let mut addresses: Vec<u64> = self.words().map(|seen| seen.address).collect();
-        addresses.sort_unstable();
-        addresses.dedup();
-        let words: Vec<String> = addresses
-            .iter()
-            .map(|&word| memory.describe(word))
-            .collect();
-        (!words.is_empty()).then(|| words.join(", and "))
-    }
-}
 
 /// A workgroup that has begun.
 struct Running<'a, const W: usize> {
@@ -174,17 +73,41 @@ impl<'a, const W: usize> Running<'a, W> {
         self.watched.iter().any(|seen| seen.changed(memory))
     }
 
-    /// Notes whether it ran in vain, as nothing that it waits for had changed: a loop that counts, or
-    /// looks at the time, ends some day; one that comes back to the same state does not.
-    fn ran_in_vain(&mut self) {
+    /// Instructions that its waves have executed.
+    fn executed(&self) -> u64 {
+        self.waves.iter().map(|wave| wave.executed).sum()
+    }
+
+    /// Runs although nothing that it waits for has changed, and notes whether it came back to the
+    /// same: a loop that counts, or looks at the time, ends some day.
+    fn run_in_vain(&mut self) -> Result<Pause, Error> {
+        for wave in &mut self.waves {
+            wave.poll.lengthen();
+        }
+        let written = self.group.tally.written;
+        let pause = self.run(false)?;
         let mut hasher = DefaultHasher::new();
         self.group.lds.bytes.hash(&mut hasher);
         for wave in &self.waves {
             (wave.pc, &wave.v, wave.s, wave.scc, &wave.scratch).hash(&mut hasher);
         }
-        let state = Some(hasher.finish());
-        self.stuck = self.state == state;
+        let unchanged = pause == Pause::Polls && self.group.tally.written == written;
+        let state = unchanged.then(|| hasher.finish());
+        self.stuck = state.is_some() && self.state == state;
         self.state = state;
+        Ok(pause)
+    }
+
+    /// The error of loops that counted in vain for as long as a wave may go on.
+    fn gives_up(&self, common: &Common<'_, W>) -> Error {
+        let told = |wave: &Wave<W>| Some((wave.id, wave.poll.describe(common.memory)?));
+        let polling = self.waves.iter().find_map(told);
+        Error::Endless {
+            workgroup: self.group.id,
+            wave: polling.as_ref().map_or(0, |(wave, _)| *wave),
+            limit: common.settings.limit,
+            polling: polling.map(|(_, words)| words),
+        }
     }
 }
 
@@ -199,7 +122,7 @@ pub(crate) struct Failure {
     at: u32,
     pub(crate) error: Error,
     pub(crate) trace: Option<String>,
-    /// What the checks found in that workgroup.
+    /// What the checks found in that workgroup and others.
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -244,16 +167,23 @@ pub(crate) fn parallel<const W: usize>(
                     a.add(b, KEPT);
                     Ok(a)
                 }
-                // The error of the first workgroup, whichever is traced.
+                // The error of the first workgroup, whichever is traced, and what all found.
                 (Err(a), Err(b)) => {
                     let (first, other) = if a.at <= b.at { (a, b) } else { (b, a) };
                     Err(Failure {
                         trace: first.trace.or(other.trace),
+                        findings: kept([first.findings, other.findings]),
                         ..first
                     })
                 }
-                (Err(failure), Ok(tally)) | (Ok(tally), Err(failure)) => Err(Failure {
+                (Err(failure), Ok(tally)) => Err(Failure {
                     trace: failure.trace.or(tally.trace),
+                    findings: kept([failure.findings, tally.findings]),
+                    ..failure
+                }),
+                (Ok(tally), Err(failure)) => Err(Failure {
+                    trace: failure.trace.or(tally.trace),
+                    findings: kept([tally.findings, failure.findings]),
                     ..failure
                 }),
             },
@@ -262,6 +192,11 @@ pub(crate) fn parallel<const W: usize>(
         return Ok((empty(), true));
     }
     tally.map(|tally| (tally, false))
+}
+
+/// The first findings of several workgroups.
+fn kept(of: [Vec<Finding>; 2]) -> Vec<Finding> {
+    of.into_iter().flatten().take(KEPT).collect()
 }
 
 /// Runs the workgroups one at a time. One that waits goes on as soon as what it waits for changes,
@@ -282,11 +217,15 @@ pub(crate) fn serial<const W: usize>(
         asks.then(|| Signals::new(common.settings.shared_order, common.settings.across_units));
     let mut sum = Tally::new(common.program.insts.len(), common.program.ds_count);
     let (mut begun, mut live) = (0, Vec::<Running<'_, W>>::new());
+    // Turns of each kind in a row, and instructions in vain.
+    let (mut favours, mut working, mut vain) = (0, 0, 0);
     loop {
-        let woken = live.iter().position(|running| running.wakes(common.memory));
+        let woken = || live.iter().position(|running| running.wakes(common.memory));
         let told = || live.iter().position(|running| running.told);
+        let favoured = (favours < FAVOURS).then(|| woken().or_else(told)).flatten();
+        favours = if favoured.is_some() { favours + 1 } else { 0 };
         let mut in_vain = false;
-        let at = match woken.or_else(told) {
+        let at = match favoured {
             Some(at) => at,
             None if begun < count && live.len() < RESIDENT => {
                 let index = groups.map_or(begun, |groups| groups[begun as usize]);
@@ -295,79 +234,64 @@ pub(crate) fn serial<const W: usize>(
                 live.len() - 1
             }
             None if live.is_empty() => break,
-            // Nobody changes what the others wait for but those that do not wait. Where all do, each
-            // has its turn; where all come back to the same state, the first may give up.
+            // Those that do not wait go on in turn, and now and then one that does: its loop may
+            // count. Where all wait and come back to the same state, the first may give up.
             None => {
-                let goes = live.iter().position(|running| running.watched.is_empty());
-                in_vain = goes.is_none();
-                let goes = goes.or_else(|| live.iter().position(|running| !running.stuck));
-                goes.unwrap_or(0)
+                let works = live.iter().position(|running| running.watched.is_empty());
+                let works = works.filter(|_| working < WORKING);
+                working = if works.is_some() { working + 1 } else { 0 };
+                let waits =
+                    |running: &Running<'_, W>| !running.watched.is_empty() && !running.stuck;
+                let at = works.or_else(|| live.iter().position(waits)).unwrap_or(0);
+                in_vain = !live[at].watched.is_empty() && !live[at].wakes(common.memory);
+                at
             }
         };
         let mut running = live.remove(at);
-        let all_stuck = in_vain && running.stuck;
         running.group.signals = signals.take();
         let awaited = live.iter().flat_map(|other| &other.watched);
         running.group.awaited = awaited.map(|seen| seen.address / 4).collect();
-        let pause = match running.run(false) {
+        let before = running.executed();
+        let mut result = match in_vain {
+            true => running.run_in_vain(),
+            false => running.run(false),
+        };
+        vain = if in_vain {
+            vain + running.executed() - before
+        } else {
+            0
+        };
+        if vain >= common.settings.limit && result.is_ok() {
+            result = Err(running.gives_up(common));
+        }
+        let pause = match result {
             Ok(pause) => pause,
             Err(error) => {
-                let mut trace = sum.trace.or(running.group.tally.trace);
+                sum.add(running.group.tally, KEPT);
                 for mut other in live {
                     other.group.end_trace(Some(&error));
-                    trace = trace.or(other.group.tally.trace);
+                    sum.add(other.group.tally, KEPT);
                 }
                 return Err(Failure {
                     at: 0,
                     error,
-                    trace,
-                    findings: running.group.tally.findings,
+                    trace: sum.trace,
+                    findings: sum.findings,
                 });
             }
         };
         signals = running.group.signals.take();
         match pause {
             Pause::Ended => sum.add(running.group.tally, KEPT),
-            Pause::Polls if in_vain && !all_stuck => {
-                running.ran_in_vain();
-                live.push(running);
-            }
-            Pause::Polls => {
-                if !in_vain {
-                    (running.state, running.stuck) = (None, false);
-                }
+            Pause::Polls if !in_vain => {
+                (running.state, running.stuck) = (None, false);
                 live.insert(at, running);
             }
-            Pause::Long | Pause::Tells => live.push(running),
+            Pause::Polls | Pause::Long | Pause::Tells => live.push(running),
         }
     }
     if let Some(signals) = signals {
         signals.report_suspects(common.memory, &mut sum, KEPT);
     }
     Ok(sum)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_loop_waits_for_what_its_lanes_load_and_not_for_what_was_loaded_before() {
-        let mut memory = Memory::new();
-        let buffer = memory.alloc_inout(&[0; 64]);
-        let base = memory.address(buffer).expect("it was allocated here");
-        let (buffer, _) = memory.locate(base, 4, &mut 0).expect("its first word");
-        let lanes = |words: &[usize]| {
-            let mut seen = Vec::new();
-            for word in words {
-                Seen::note(&mut seen, buffer, (4 * word, 8), base + 4 * *word as u64);
-            }
-            seen
-        };
-        let mut poll = Poll::default();
-        assert!(!poll.again(1, &lanes(&[9])));
-        while !poll.again(2, &lanes(&[0, 0, 3])) {}
-        let words: Vec<u64> = poll.words().map(|seen| (seen.address - base) / 4).collect();
-        assert_eq!(words, [0, 1, 0, 1, 3, 4]);
-    }
 }

@@ -5,7 +5,7 @@
 //! operations among themselves; scalar loads return in any order (LLVM's AMDGPU usage guide,
 //! "Memory Model", and its wait insertion pass). Loads into one register may follow each other
 //! where they also write it in order, which vector memory of RDNA 4 does not do (its feature
-//! `vmem-write-vgpr-in-order`). Accesses of memory that move one half of a register do not meet
+//! `vmem-write-vgpr-in-order`), and flat accesses nowhere do. Accesses of memory that move one half of a register do not meet
 //! loads into the other half; what else touches either half does, since such a load may write the
 //! whole register (its wait insertion pass: `determineVGPR16Dependency`). On gfx9 stores wait in the queue of the loads, and
 //! loads into LDS hold the bytes that they write; a flat access, which may go to memory or to LDS,
@@ -377,8 +377,13 @@ impl<const W: usize> Waits<W> {
         }
     }
 
-    /// The queue and the register of a pending load into one of `registers`.
-    pub(crate) fn pending(&self, registers: &Registers) -> Option<(Queue, String)> {
+    /// The queue and the register of a pending load into one of `registers`, those of the queue
+    /// `but` left out.
+    pub(crate) fn pending(
+        &self,
+        registers: &Registers,
+        but: Option<Queue>,
+    ) -> Option<(Queue, String)> {
         [
             (Queue::Load, &self.by_load),
             (Queue::Lds, &self.by_lds),
@@ -386,7 +391,7 @@ impl<const W: usize> Waits<W> {
             (Queue::Scalar, &self.by_scalar),
         ]
         .into_iter()
-        .find(|(_, set)| set.meets(registers))
+        .find(|(queue, set)| Some(*queue) != but && set.meets(registers))
         .map(|(queue, set)| (queue, set.first_common(registers)))
     }
 }
@@ -447,8 +452,8 @@ mod tests {
                 }
                 waits.push(queue, register(2), None);
                 waits.wait(wait(1));
-                assert_eq!(waits.pending(&register(1)).is_some(), disorders);
-                assert!(waits.pending(&register(2)).is_some());
+                assert_eq!(waits.pending(&register(1), None).is_some(), disorders);
+                assert!(waits.pending(&register(2), None).is_some());
                 waits.wait(wait(0));
                 assert!(!waits.any());
             }
@@ -466,9 +471,9 @@ mod tests {
             for _ in 1..standing {
                 waits.push(Queue::Lds, Registers::default(), None);
             }
-            assert!(waits.pending(&first).is_some());
+            assert!(waits.pending(&first, None).is_some());
             waits.push(Queue::Lds, Registers::default(), None);
-            assert_eq!(waits.pending(&first), None);
+            assert_eq!(waits.pending(&first, None), None);
         }
     }
 }

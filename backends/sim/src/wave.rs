@@ -2,7 +2,7 @@
 
 use crate::hazards::Recent;
 use crate::memory::lds::Touch;
-use crate::schedule::Poll;
+use crate::poll::Poll;
 use crate::signals::Clock;
 use crate::suspects::Suspect;
 use crate::text::{EXEC, NULL, SCALARS, VCC};

@@ -4,9 +4,9 @@ use super::resource::{Reader, Resource};
 use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
+use crate::poll::Seen;
 use crate::program::Inst;
 use crate::races::{Reading, Scope};
-use crate::schedule::Seen;
 use crate::text::{Line, NULL, Value};
 use crate::wave::Wave;
 

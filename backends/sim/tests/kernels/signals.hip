@@ -188,3 +188,55 @@ KERNEL patient(uint *words, uint *y) {
         STORE(&words[0], 1u + seen, __ATOMIC_RELAXED);
     }
 }
+
+// One block looks at a word that a second one keeps changing until a third one stops both.
+KERNEL stopped(uint *words, uint *y) {
+    if (thread() != 0) return;
+    uint *beats = words, *stop = words + 32;
+    if (block() == 2) {
+        STORE(stop, 1u, __ATOMIC_RELAXED);
+    } else if (block() == 1) {
+        while (LOAD(stop, __ATOMIC_RELAXED) == 0) ADD(beats, 1u, __ATOMIC_RELAXED);
+        y[1] = 7;
+    } else {
+        while (LOAD(stop, __ATOMIC_RELAXED) == 0) {
+            uint before = LOAD(beats, __ATOMIC_RELAXED);
+            while (LOAD(beats, __ATOMIC_RELAXED) == before && LOAD(stop, __ATOMIC_RELAXED) == 0);
+        }
+        y[0] = 5;
+    }
+}
+
+// The same of three waves of a block, of which the last one is told when the others have begun.
+KERNEL stopped_near(uint *words, uint *y) {
+    uint *beats = words, *stop = words + 32, wave = thread() / 64;
+    if (block() == 0) {
+        if (thread() != 0) return;
+        while (LOAD(stop, __ATOMIC_RELAXED) == 0) {
+            uint before = LOAD(beats, __ATOMIC_RELAXED);
+            while (LOAD(beats, __ATOMIC_RELAXED) == before && LOAD(stop, __ATOMIC_RELAXED) == 0);
+        }
+        y[0] = 5;
+    } else if (wave == 0 && thread() == 0) {
+        while (LOAD(stop, __ATOMIC_RELAXED) == 0) ADD(beats, 1u, __ATOMIC_RELAXED);
+        y[1] = 7;
+    } else if (wave == 1 && thread() == 64) {
+        STORE(stop, 1u, __ATOMIC_RELAXED);
+    }
+}
+
+// The first block waits for the second, which gives up after so many looks at words in turn; a third
+// one looks at more words than a loop that waits does.
+KERNEL impatient(uint *words, uint *y) {
+    if (thread() != 0) return;
+    if (block() == 0) {
+        uint seen = 0;
+        for (uint n = 0; LOAD(&words[64], __ATOMIC_RELAXED) == 0; ++n)
+            seen += LOAD(&words[n % 32], __ATOMIC_RELAXED);
+        y[0] = 5 + seen;
+    } else if (block() == 1) {
+        uint seen = 0;
+        for (uint n = 0; n < 3000; ++n) seen += LOAD(&words[40], __ATOMIC_RELAXED);
+        STORE(&words[64], 1u + seen, __ATOMIC_RELAXED);
+    }
+}

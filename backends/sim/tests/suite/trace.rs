@@ -172,7 +172,11 @@ fn a_run_that_an_error_ends_leaves_its_findings() {
         assert!(matches!(error, Error::Jump { .. }), "{error}");
         let found = &simulator.unfinished_findings;
         let checks: Vec<_> = found.iter().map(|finding| finding.check).collect();
-        assert_eq!(checks, [Check::ScratchBounds], "{found:#?}");
+        assert_eq!(
+            checks,
+            [Check::ScratchBounds; 2],
+            "one of each workgroup: {found:#?}"
+        );
         assert!(found[0].source.is_some());
         launch(
             &mut simulator,
@@ -181,5 +185,37 @@ fn a_run_that_an_error_ends_leaves_its_findings() {
         )
         .unwrap();
         assert!(simulator.unfinished_findings.is_empty());
+    }
+}
+
+/// So is what another workgroup did: here the second one waits for a word that the first one stored
+/// elsewhere, and runs side by side with it or behind it.
+#[test]
+fn findings_of_other_workgroups_are_left_too() {
+    let body = "s_load_b128 s[4:7], s[0:1], 0x0\nv_mov_b32 v5, 0\nv_mov_b32 v6, 7\n{scalar}\n\
+                s_cmp_eq_u32 s2, 0\ns_cbranch_scc1 first\nwait:\n\
+                global_load_b32 v7, v5, s[6:7] glc\n{load}\nv_readfirstlane_b32 s8, v7\n\
+                s_cmp_eq_u32 s8, 7\ns_cbranch_scc0 wait\ns_branch out\n\
+                first:\nscratch_store_b32 off, v6, off offset:64\nout:";
+    let object = build::kernel("gfx1100", body);
+    for looks in [false, true] {
+        let body = match looks {
+            true => body.replace("first:", "first:\nglobal_store_b32 v5, v6, s[6:7] offset:4"),
+            false => body.to_owned(),
+        };
+        let object = if looks {
+            &build::kernel("gfx1100", &body)
+        } else {
+            &object
+        };
+        let mut simulator = Simulator::new();
+        let error = launch(&mut simulator, object, Trace::default()).unwrap_err();
+        assert!(matches!(error, Error::Endless { .. }), "{error}");
+        let found = simulator.unfinished_findings.iter();
+        let found: Vec<_> = found.map(|found| (found.check, found.workgroup)).collect();
+        assert!(
+            found.contains(&(Check::ScratchBounds, [0, 0, 0])),
+            "{found:?}"
+        );
     }
 }

@@ -108,6 +108,43 @@ global_store_b32 v2, v5, s[6:7]
     }
 }
 
+/// A flat load may go to LDS, and return before an older one from memory.
+#[test]
+fn flat_loads_into_one_register() {
+    let body = "
+s_load_b128 s[4:7], s[0:1], 0x0
+v_and_b32 v1, 0x3ff, v0
+v_lshlrev_b32 v2, 2, v1
+{scalar}
+v_add_co_u32 v8, vcc_lo, s4, v2
+v_mov_b32 v9, s5
+{alu}
+v_add_co_ci_u32_e64 v9, null, 0, v9, vcc_lo
+FIRST
+{load}
+{lds} // between
+SECOND
+{load}
+{lds}
+global_store_b32 v2, v3, s[6:7]
+";
+    let [flat, global] = [
+        "flat_load_b32 v3, v[8:9]",
+        "global_load_b32 v3, v[8:9], off",
+    ];
+    for (first, second) in [(flat, flat), (flat, global), (global, flat)] {
+        let body = body.replace("FIRST", first).replace("SECOND", second);
+        plant(
+            &CHIPS,
+            &body,
+            Check::MissingWait,
+            "{load}\n{lds} // between\n",
+            "",
+            second,
+        );
+    }
+}
+
 /// A load into one half of a register leaves accesses of memory that move the other half alone,
 /// and meets all else that touches the register.
 #[test]

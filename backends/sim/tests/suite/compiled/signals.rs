@@ -110,9 +110,21 @@ fn words_that_were_looked_at_before_the_loop() {
 
 #[test]
 fn loops_that_end_by_themselves() {
-    let values = vec![Value::InOut(put(&[0_u32; 2])), Value::Out(4)];
-    let case = Case::new("signals.hip", "patient", 2, 64, values);
-    case.check(|label, out| assert_eq!(get::<u32>(&out[1]), [5], "{label}"));
+    for (kernel, blocks) in [("patient", 2), ("impatient", 2)] {
+        let values = vec![Value::InOut(put(&[0_u32; 65])), Value::Out(4)];
+        let case = Case::new("signals.hip", kernel, blocks, 64, values);
+        case.check(|label, out| assert_eq!(get::<u32>(&out[1]), [5], "{label}"));
+    }
+}
+
+/// Whoever always has something to do leaves others their turns, to begin as well.
+#[test]
+fn loops_that_a_third_one_ends() {
+    for (kernel, blocks) in [("stopped", 3), ("stopped_near", 2)] {
+        let values = vec![Value::InOut(put(&[0_u32; 64])), Value::Out(8)];
+        let case = Case::new("signals.hip", kernel, blocks, 128, values);
+        case.check(|label, out| assert_eq!(get::<u32>(&out[1]), [5, 7], "{label}"));
+    }
 }
 
 #[test]
