@@ -19,7 +19,7 @@ pub(crate) use lines::{loaded_elements, most_apart, too_far_apart};
 pub use registers::Registers;
 pub(crate) use registers::{interleaved, packed};
 pub use shared::elements as buffer_elements;
-pub(crate) use shared::elements_of as tile_elements;
+pub(crate) use shared::{elements_of as tile_elements, permutes};
 
 use crate::{
     describe::order,

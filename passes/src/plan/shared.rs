@@ -38,7 +38,7 @@ pub fn layout(
             // the blocks of the row.
             let unit = fragment(atom);
             let blocks = depth / unit;
-            if depth % unit != 0 || blocks.count_ones() != 1 {
+            if !permutes(atom, depth) {
                 return Err(fault(
                     format!(
                         "a row of {depth} elements is {blocks} fragments of {unit}, which is no \
@@ -80,6 +80,13 @@ pub fn layout(
             Ok(layout.clone())
         }
     }
+}
+
+/// Whether rows of `depth` elements are a power of two of fragments, which the published permutation
+/// moves.
+pub fn permutes(atom: &MmaAtom, depth: i64) -> bool {
+    let unit = fragment(atom);
+    depth % unit == 0 && (depth / unit).count_ones() == 1
 }
 
 /// Consecutive K values of one lane's fragment.

@@ -270,6 +270,34 @@ fn buffers_of_a_given_block_are_searched() {
     }
 }
 
+/// What a spec says of loads, copies and places holds of all that is proposed: kernels that cannot
+/// have it are left out, and do not end the search.
+#[test]
+fn what_is_said_of_accesses_holds_of_what_is_found() {
+    let threads = "[copy.a]\nthreads = \"(16,8):(8,1)\"\nvalues = \"(8,8):(8,1)\"\n";
+    let load = "[atoms]\nload = \"buffer_load_b128\"\n";
+    let xor = "[lds]\na = \"xor\"\nb = \"xor\"\n";
+    let block = "[tile]\nblock = [96, 144, 16]\n";
+    for (chip, k, element, more) in [
+        ("gfx1201", "4080", "fp8", load),
+        ("gfx1201", "240", "bf8", xor),
+        ("gfx1100", "4096", "f16", block),
+        ("gfx1201", "1024", "f16", threads),
+    ] {
+        let found = plans(&spec(chip, k, element, ["row", "col"], more)).unwrap();
+        assert!(found.schedules.is_some(), "{more}");
+        let finalists = found
+            .schedules
+            .as_ref()
+            .map_or(0, |found| found.finalists.len());
+        assert_eq!(
+            found.plans.len(),
+            finalists,
+            "{more}: all of them can be built"
+        );
+    }
+}
+
 /// Tiles whose lines the problem has too far apart are left out where others are not, and only
 /// lines count that a tile has.
 #[test]

@@ -104,7 +104,8 @@ fn unsearched(places: &[Option<LayoutSearch>], explained: Option<&Explained>) ->
             says(refusal)
         ),
         Some(_) => {
-            "\nno tile or schedule was searched: the spec says all of which there is a choice"
+            "\nno tile or schedule was searched: the spec says all of which there is a choice, or \
+             nothing that was found goes with what it says"
                 .into()
         }
         None => {

@@ -48,8 +48,8 @@ impl Options {
         Kind::WavesN,
     ];
 
-    /// The leaves of a saturated graph; `blocks` says whether every block is tried with everything
-    /// else.
+    /// The leaves of a saturated graph; `blocks` says whether every block, and all
+    /// waves, are tried with everything else.
     pub fn of(graph: &EGraph<Choice, ()>, blocks: bool) -> Self {
         let mut all: BTreeMap<Kind, Vec<Leaf>> = BTreeMap::new();
         for node in graph.classes().flat_map(|class| &class.nodes) {
@@ -62,7 +62,8 @@ impl Options {
             values.dedup();
         }
         let some = |(kind, values): (&Kind, &Vec<Leaf>)| {
-            let all = blocks && matches!(kind, Kind::M | Kind::N | Kind::K);
+            let all = blocks && !matches!(kind, Kind::Slice);
+            let all = all && Self::TILE.contains(kind);
             let tried = |leaf: &&Leaf| {
                 let count = leaf.count();
                 all || count.is_none_or(|count| coarse(*kind).contains(&count))

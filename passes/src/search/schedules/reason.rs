@@ -20,6 +20,8 @@ pub enum Reason {
     TooFarApart,
     /// The threads cannot share a tile of A or B evenly.
     UnevenThreads,
+    /// A row of K is no power of two of fragments, which the published permutation moves.
+    NoPermutation,
     /// The tiles are more than the LDS of a workgroup.
     TooMuchLds,
     /// The order of loads is not the plain one, and they are not interleaved.
@@ -45,6 +47,9 @@ impl Reason {
             Reason::PartTiles => "K tiles that do not divide the problem's K",
             Reason::TooFarApart => "a tile that spans more than 2 GiB of memory",
             Reason::UnevenThreads => "threads that cannot share a tile evenly",
+            Reason::NoPermutation => {
+                "rows that are no power of two of fragments, which `xor` moves"
+            }
             Reason::TooMuchLds => "more LDS than a workgroup has",
             Reason::NotInterleaved => "an order of what is not interleaved",
             Reason::TooManyVgprs => "more registers than a wave has",

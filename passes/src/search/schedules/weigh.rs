@@ -6,13 +6,13 @@ use super::{
 };
 use crate::{
     order::{Interleaved, Taken},
-    plan::{Registers, Schedule, interleaved, too_far_apart},
+    plan::{Registers, Schedule, interleaved, permutes, too_far_apart},
 };
 use std::collections::HashMap;
 use tilefold_cost::{Contiguous, Kernel, LdsInstructions, Model, Operand};
 use tilefold_dialect::{
     atoms::MmaAtom,
-    plan::{Commit, Lead, Prefetch},
+    plan::{Commit, LdsLayout, Lead, Prefetch},
     problem::Extent,
 };
 use tilefold_machine::{Access, Generation, Machine, Width, Workgroup};
@@ -142,6 +142,14 @@ impl<'a> Weigher<'a> {
             return Ok(widths);
         }
         let atom = self.atom(choices)?;
+        let xor = self
+            .open
+            .said
+            .iter()
+            .any(|said| said.place == Some(LdsLayout::Xor));
+        if xor && !permutes(atom, choices.block[2]) {
+            return Err(Reason::NoPermutation);
+        }
         let widths = Widths::expected(self.open, atom, choices).ok_or(Reason::UnevenThreads)?;
         self.widths = Some((of, widths));
         Ok(widths)

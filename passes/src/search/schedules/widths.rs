@@ -26,10 +26,14 @@ pub(super) const REGISTER: i64 = 4;
 pub struct Said {
     /// Elements that a load may move at most.
     pub most: i64,
+    /// Whether it must move as many, where nothing is said of the copy.
+    pub exact: bool,
     /// Where the tile lies in LDS.
     pub place: Option<LdsLayout>,
     /// Elements of LDS that it takes there, where the place alone says so.
     pub taken: Option<i64>,
+    /// Threads that copy it.
+    pub threads: Option<i64>,
     /// Thread and value layouts of its copy.
     pub copy: Option<(Layout, Layout)>,
 }
@@ -56,8 +60,10 @@ impl Said {
         };
         Self {
             most: widest.min(loaded_elements(problem, operand, space)),
+            exact: load.is_some(),
             place,
             taken,
+            threads: copy.threads.as_ref().map(Layout::size),
             copy: copy.threads.clone().zip(copy.values.clone()),
         }
     }
@@ -143,6 +149,9 @@ impl Widths {
             tiles: [0; 2],
         };
         for (operand, said) in open.said.iter().enumerate() {
+            if said.threads.is_some_and(|said| said != threads) {
+                return None;
+            }
             let tile = [choices.block[operand], choices.block[2]];
             let along = usize::from(!across[operand]);
             let (load, lines) = match &said.copy {
@@ -154,7 +163,8 @@ impl Widths {
                 }
                 None => {
                     let halves = std::iter::successors(Some(said.most), |it| Some(it / 2));
-                    let mut halves = halves.take_while(|width| *width > 0);
+                    let least = if said.exact { said.most } else { 1 };
+                    let mut halves = halves.take_while(|width| *width >= least);
                     halves.find_map(|width| {
                         let [_, side] = shared_by(tile, along, threads, width)?;
                         Some((width, tile[1 - along] / side))
