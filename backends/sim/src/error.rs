@@ -67,7 +67,8 @@ pub enum Error {
         /// Wave in the workgroup.
         wave: u32,
     },
-    /// A wave executed more instructions than the launch allows.
+    /// A wave executed more instructions than the launch allows, or workgroups that all wait for each
+    /// other have together, of which it is one.
     #[error(
         "wave {wave} of workgroup {workgroup:?} executed {limit} instructions without ending{}",
         waits_for(.polling)

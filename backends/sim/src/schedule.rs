@@ -19,10 +19,11 @@ use crate::wave::Wave;
 /// Findings kept of a launch.
 const KEPT: usize = 32;
 
-/// Turns in a row of those that something happened to, until one that nothing happened to has its turn.
+/// Turns in a row of workgroups whose words changed or that changed others', until another one has
+/// its turn.
 const FAVOURS: u32 = 256;
 
-/// Turns in a row of those that do not wait, until one that waits has its turn.
+/// Turns in a row of workgroups that do not wait, until one that does has its turn.
 const WORKING: u32 = 2;
 
 /// Most workgroups that have begun and not ended, about as many as a large device holds.
@@ -267,7 +268,7 @@ pub(crate) fn serial<const W: usize>(
         let pause = match result {
             Ok(pause) => pause,
             Err(error) => {
-                sum.add(running.group.tally, KEPT);
+                live.insert(0, running);
                 for mut other in live {
                     other.group.end_trace(Some(&error));
                     sum.add(other.group.tally, KEPT);

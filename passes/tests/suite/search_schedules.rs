@@ -275,6 +275,7 @@ fn buffers_of_a_given_block_are_searched() {
 #[test]
 fn what_is_said_of_accesses_holds_of_what_is_found() {
     let threads = "[copy.a]\nthreads = \"(16,8):(8,1)\"\nvalues = \"(8,8):(8,1)\"\n";
+    let thirds = "[copy.a]\nthreads = \"(32,8):(8,1)\"\nvalues = \"(3,8):(8,1)\"\n";
     let load = "[atoms]\nload = \"buffer_load_b128\"\n";
     let xor = "[lds]\na = \"xor\"\nb = \"xor\"\n";
     let block = "[tile]\nblock = [96, 144, 16]\n";
@@ -283,6 +284,7 @@ fn what_is_said_of_accesses_holds_of_what_is_found() {
         ("gfx1201", "240", "bf8", xor),
         ("gfx1100", "4096", "f16", block),
         ("gfx1201", "1024", "f16", threads),
+        ("gfx1100", "4096", "f16", thirds),
     ] {
         let found = plans(&spec(chip, k, element, ["row", "col"], more)).unwrap();
         assert!(found.schedules.is_some(), "{more}");

@@ -99,6 +99,7 @@ const FAMILIES: [Family; 14] = [
             PartAtoms,
             PartTiles,
             TooFarApart,
+            NoPermutation,
             UnevenThreads,
             TooMuchLds,
             TooManyVgprs,

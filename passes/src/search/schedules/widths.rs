@@ -14,7 +14,7 @@ use tilefold_dialect::{
     plan::{LdsLayout, PartialPlan},
     problem::Problem,
 };
-use tilefold_layout::{Layout, LayoutError};
+use tilefold_layout::{Layout, LayoutError, make_layout_tv};
 
 /// Bytes of the widest access.
 const WIDEST: i64 = 16;
@@ -156,6 +156,10 @@ impl Widths {
             let along = usize::from(!across[operand]);
             let (load, lines) = match &said.copy {
                 Some((threads, values)) => {
+                    let (covered, _) = make_layout_tv(threads, values).ok()?;
+                    if (0..2).any(|at| covered.get(at).is_none_or(|it| tile[at] % it != 0)) {
+                        return None;
+                    }
                     let whole = copy_layout(threads, values, tile).ok()?;
                     let order = memory_order(open.problem, operand);
                     let load = Ownership::new(&whole).width(said.most, in_matrix(tile, order));

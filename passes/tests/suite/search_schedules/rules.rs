@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilefold_dialect::{
     atoms::MmaAtom,
     element::ElementType,
+    plan::LdsLayout,
     problem::{Extent, Operand, OperandLayout},
 };
 use tilefold_machine::Machine;
@@ -91,10 +92,11 @@ fn side_conditions_are_what_refuses_a_step() {
     ] {
         let spec = spec(chip, "\"any\"", element, ["row", "col"], "");
         let sum: ElementType = sum.parse().unwrap();
-        for (k, far_apart) in [
-            (Extent::Any, false),
-            (Extent::Exact(48), false),
-            (Extent::Any, true),
+        for (k, far_apart, place) in [
+            (Extent::Any, false, None),
+            (Extent::Exact(48), false, None),
+            (Extent::Any, true, None),
+            (Extent::Any, false, Some(LdsLayout::Xor)),
         ] {
             let mut problem = spec.problem.clone();
             (problem.k, problem.accumulate) = (k, sum);
@@ -105,7 +107,8 @@ fn side_conditions_are_what_refuses_a_step() {
                 problem.c = Operand::new(problem.c.element, OperandLayout::Row).with_ld(1 << 23);
             }
             let atoms = MmaAtom::of_types(chip, problem.a.element, sum).collect();
-            let open = Open::new(Machine::by_name(chip).unwrap(), &problem, atoms);
+            let mut open = Open::new(Machine::by_name(chip).unwrap(), &problem, atoms);
+            open.said[0].place = place;
             some(200_000, |choices| {
                 if schedules::weigh(&open, choices).is_err() {
                     return;
