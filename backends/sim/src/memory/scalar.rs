@@ -1,6 +1,6 @@
 //! Scalar loads.
 
-use super::resource::{Reader, Resource};
+use super::resource::{Range, Reader, Resource};
 use crate::check::Check;
 use crate::chip::Isa;
 use crate::group::Group;
@@ -32,17 +32,23 @@ impl Smem {
 
     /// The first address that it loads from.
     pub(crate) fn address<const W: usize>(&self, wave: &Wave<W>) -> u64 {
-        let register = self.register.map_or(0, |index| wave.s[usize::from(index)]);
-        if self.buffer {
-            let resource =
-                Resource::new(self.base, wave, 0, self.offset, (self.isa, Reader::Scalar));
-            return resource
-                .range(0, 0, register, 4 * usize::from(self.words))
-                .address;
+        if let Some(range) = self.range(wave) {
+            return range.address;
         }
+        let register = self.register.map_or(0, |index| wave.s[usize::from(index)]);
         wave.pair(self.base)
             .wrapping_add_signed(self.offset)
             .wrapping_add(u64::from(register))
+    }
+
+    /// What a load meets whose base is a buffer resource.
+    fn range<const W: usize>(&self, wave: &Wave<W>) -> Option<Range> {
+        let register = self.register.map_or(0, |index| wave.s[usize::from(index)]);
+        let rules = (self.isa, Reader::Scalar);
+        self.buffer.then(|| {
+            let resource = Resource::new(self.base, wave, 0, self.offset, rules);
+            resource.range(0, 0, register, 4 * usize::from(self.words))
+        })
     }
 
     fn build(line: &Line, isa: Isa) -> Option<Smem> {
@@ -109,14 +115,7 @@ impl Smem {
         let scope = if polls { Scope::Device } else { Scope::Wave };
         let mut reading = Reading::default();
         let mut values = [0; 16];
-        let range = self.buffer.then(|| {
-            Resource::new(self.base, wave, 0, self.offset, (self.isa, Reader::Scalar)).range(
-                0,
-                0,
-                register,
-                4 * usize::from(self.words),
-            )
-        });
+        let range = self.range(wave);
         // Words are aligned whatever the address says.
         let base = match &range {
             Some(range) => range.address,

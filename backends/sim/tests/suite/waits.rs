@@ -5,6 +5,14 @@ use tilefold_sim::{Check, Checks};
 use crate::CHIPS;
 use crate::faults::{EXCHANGE, plant, run};
 
+/// Arguments in s[4:7], the lane's number in v1, four bytes times it in v2.
+const BEGIN: &str = "
+s_load_b128 s[4:7], s[0:1], 0x0
+v_and_b32 v1, 0x3ff, v0
+v_lshlrev_b32 v2, 2, v1
+{scalar}
+";
+
 #[test]
 fn missing_waits() {
     let missing = |from: &str, at: &str| {
@@ -26,11 +34,8 @@ fn missing_waits() {
 
 #[test]
 fn waits_that_let_too_many_loads_stand() {
-    let body = "
-s_load_b128 s[4:7], s[0:1], 0x0
-v_and_b32 v1, 0x3ff, v0
-v_lshlrev_b32 v2, 2, v1
-{scalar}
+    let body = &(BEGIN.to_owned()
+        + "\
 global_load_b32 v3, v2, s[4:5]
 global_load_b32 v4, v2, s[4:5]
 {load but one}
@@ -45,7 +50,7 @@ v_mov_b32 v7, v5
 {lds}
 v_add_nc_u32 v7, v7, v6
 global_store_b32 v2, v7, s[6:7]
-";
+");
     let (first, second) = ("ds_store_b32 v2, v3", "ds_store_b32 v2, v4 offset:512");
     let early = "ds_store_b32 v2, v4";
     plant(&CHIPS, body, Check::MissingWait, first, early, early);
@@ -70,11 +75,8 @@ global_store_b32 v2, v7, s[6:7]
 /// Loads of one kind may follow each other into one register where they write it in order.
 #[test]
 fn loads_into_one_register() {
-    let body = "
-s_load_b128 s[4:7], s[0:1], 0x0
-v_and_b32 v1, 0x3ff, v0
-v_lshlrev_b32 v2, 2, v1
-{scalar}
+    let body = &(BEGIN.to_owned()
+        + "\
 global_load_b32 v3, v2, s[4:5]
 {load} // between
 global_load_b32 v3, v2, s[4:5] offset:0
@@ -85,7 +87,7 @@ ds_load_b32 v5, v2
 ds_load_b32 v5, v2 offset:0
 {lds}
 global_store_b32 v2, v5, s[6:7]
-";
+");
     let between = "{load} // between\n";
     let at = "global_load_b32 v3, v2, s[4:5]";
     plant(&["gfx1201"], body, Check::MissingWait, between, "", at);
@@ -111,11 +113,8 @@ global_store_b32 v2, v5, s[6:7]
 /// A flat load may go to LDS, and return before an older one from memory.
 #[test]
 fn flat_loads_into_one_register() {
-    let body = "
-s_load_b128 s[4:7], s[0:1], 0x0
-v_and_b32 v1, 0x3ff, v0
-v_lshlrev_b32 v2, 2, v1
-{scalar}
+    let body = &(BEGIN.to_owned()
+        + "\
 v_add_co_u32 v8, vcc_lo, s4, v2
 v_mov_b32 v9, s5
 {alu}
@@ -127,7 +126,7 @@ SECOND
 {load}
 {lds}
 global_store_b32 v2, v3, s[6:7]
-";
+");
     let [flat, global] = [
         "flat_load_b32 v3, v[8:9]",
         "global_load_b32 v3, v[8:9], off",
@@ -149,11 +148,8 @@ global_store_b32 v2, v3, s[6:7]
 /// and meets all else that touches the register.
 #[test]
 fn loads_into_halves() {
-    let body = "
-s_load_b128 s[4:7], s[0:1], 0x0
-v_and_b32 v1, 0x3ff, v0
-v_lshlrev_b32 v2, 2, v1
-{scalar}
+    let body = &(BEGIN.to_owned()
+        + "\
 ds_store_b32 v2, v2
 global_load_d16_hi_b16 v5, v2, s[4:5]
 {lds}
@@ -172,7 +168,7 @@ v_mov_b32 v8, v2
 ds_load_u16_d16_hi v8, v2 offset:2
 {lds} // an address
 ds_store_b16 v8, v8
-";
+");
     let whole = |from: &str, to: &str, at: &str| {
         plant(&CHIPS, body, Check::MissingWait, from, to, at);
     };

@@ -62,8 +62,7 @@ impl Options {
             values.dedup();
         }
         let some = |(kind, values): (&Kind, &Vec<Leaf>)| {
-            let all = blocks && !matches!(kind, Kind::Slice);
-            let all = all && Self::TILE.contains(kind);
+            let all = blocks && *kind != Kind::Slice && Self::TILE.contains(kind);
             let tried = |leaf: &&Leaf| {
                 let count = leaf.count();
                 all || count.is_none_or(|count| coarse(*kind).contains(&count))
