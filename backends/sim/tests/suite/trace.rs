@@ -219,3 +219,30 @@ fn findings_of_other_workgroups_are_left_too() {
         );
     }
 }
+
+/// Here both do, and both wait.
+#[test]
+fn findings_of_workgroups_that_wait_are_left_too() {
+    let body = "s_load_b128 s[4:7], s[0:1], 0x0\nv_mov_b32 v5, 0\n{scalar}\n\
+                scratch_store_b32 off, v5, off offset:64\nwait:\n\
+                global_load_b32 v7, v5, s[6:7] glc\n{load}\nv_readfirstlane_b32 s8, v7\n\
+                s_cmp_eq_u32 s8, 7\ns_cbranch_scc0 wait";
+    let mut simulator = Simulator::new();
+    let object = build::kernel("gfx1100", body);
+    let out = simulator.memory.alloc_inout(&[0; 256]);
+    let waiting = Launch {
+        grid: [2, 1, 1],
+        block: [64, 1, 1],
+        args: vec![Arg::Buffer(out); 3],
+        // Enough for the workgroups to be seen to wait, so that they have turns.
+        max_instructions: 20_000,
+        ..Launch::default()
+    };
+    let error = simulator.launch(&object, "k", waiting).unwrap_err();
+    assert!(matches!(error, Error::Endless { .. }), "{error}");
+    let found = simulator.unfinished_findings.iter();
+    let mut found: Vec<_> = found.map(|found| found.workgroup[0]).collect();
+    found.dedup();
+    found.sort_unstable();
+    assert_eq!(found, [0, 1]);
+}
